@@ -1,0 +1,34 @@
+"""How long a run will take on the interpreter, so that nobody starts a long one unawares."""
+
+from __future__ import annotations
+
+from workbench.model import RunRequest
+
+# Triton's interpreter runs every operation of every tile in Python. On one 2025 server core a tile update takes about
+# 8 ms whatever its size, plus the arithmetic itself; the engine's own timings replace this guess as runs finish.
+SECONDS_PER_TILE = 8e-3
+SECONDS_PER_FLOP = 4e-10
+ASK_ABOVE_SECONDS = 30.0
+
+TIMED_BUDGET_SECONDS = 3.0
+MIN_TIMED, MAX_TIMED = 3, 20
+
+
+def launch_seconds(request: RunRequest, seconds_per_tile: float = SECONDS_PER_TILE) -> float:
+    """One launch of the kernel on the interpreter, in seconds."""
+    problem, tile = request.problem, request.tile
+    tiles = -(-problem.m // tile.block_m) * -(-problem.n // tile.block_n)
+    padded = tiles * tile.block_m * tile.block_n * max(16, problem.d)
+    return tiles * seconds_per_tile + 4 * padded * SECONDS_PER_FLOP
+
+
+def timed_launches(seconds_per_launch: float) -> int:
+    """How many launches are timed on the interpreter: about three seconds' worth, at least 3, at most 20."""
+    return max(MIN_TIMED, min(MAX_TIMED, int(TIMED_BUDGET_SECONDS / max(seconds_per_launch, 1e-6))))
+
+
+def run_seconds(request: RunRequest, seconds_per_tile: float = SECONDS_PER_TILE) -> float:
+    """A whole run on the interpreter, in seconds: the check, a warm-up, two timed passes and the trace."""
+    one = launch_seconds(request, seconds_per_tile)
+    launches = 2 + 2 * timed_launches(one) + int(request.trace)
+    return launches * one + 0.5

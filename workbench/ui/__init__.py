@@ -1,0 +1,1 @@
+"""The window. Nothing below this package imports torch or triton."""

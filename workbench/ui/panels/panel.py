@@ -1,0 +1,54 @@
+"""What every panel is: it stores events as they come and draws on the window's one timer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from PyQt6.QtWidgets import QWidget
+
+from workbench.model import RunEvent, RunRecord
+from workbench.ui.theme import Theme
+
+
+class Panel(QWidget):
+    """One view of a run.
+
+    Subclasses set `name` (used on the command line and in saved layouts) and `title`, override `take` to
+    store what they need from an event, calling `mark_stale`, and `draw` to show what is stored. A `Started`
+    event begins a new run: the panel forgets the last one. Recorded runs arrive as the same events.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self._stale = True
+
+    def take(self, event: RunEvent) -> None:
+        """Store what this panel shows of `event`. Must be fast: no drawing here."""
+        raise NotImplementedError
+
+    def draw(self) -> None:
+        """Show what is stored."""
+        raise NotImplementedError
+
+    def set_history(self, records: Sequence[RunRecord]) -> None:
+        """Learn of all finished runs, oldest first; panels that show a trend override this."""
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take the colours of `theme`; override to recolour plots, then call this."""
+        self.theme = theme
+        self.mark_stale()
+
+    def mark_stale(self) -> None:
+        """Ask for a draw at the next tick."""
+        self._stale = True
+
+    def tick(self) -> None:
+        """Draw if something changed and somebody can see it."""
+        if self._stale and self.isVisible():
+            self._stale = False
+            self.draw()
