@@ -129,6 +129,4 @@ def make_record(
         l_error=2e-7,
         bit_equal=True,
     )
-    return RunRecord(
-        run_id, started, tuple(checks), measured=tuple(measured), states=states, end=Finished(seconds=0.5)
-    )
+    return RunRecord(run_id, started, tuple(checks), measured=tuple(measured), states=states, end=Finished(seconds=0.5))

@@ -28,7 +28,7 @@ def timed_launches(seconds_per_launch: float) -> int:
 
 
 def run_seconds(request: RunRequest, seconds_per_tile: float = SECONDS_PER_TILE) -> float:
-    """A whole run on the interpreter, in seconds: the check, a warm-up, two timed passes and the trace."""
+    """A whole run on the interpreter, in seconds: the check, the warm-ups, the timed launches and the trace."""
     one = launch_seconds(request, seconds_per_tile)
-    launches = 2 + 2 * timed_launches(one) + int(request.trace)
+    launches = 2 + timed_launches(one) + int(request.trace)
     return launches * one + 0.5

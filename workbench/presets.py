@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workbench.model import Problem, TileConfig
 
@@ -14,7 +14,7 @@ class Preset:
     name: str
     title: str
     problem: Problem
-    tile: TileConfig = TileConfig()
+    tile: TileConfig = field(default_factory=TileConfig)
     rtol: float = 2e-3
     atol: float = 2e-3
 

@@ -135,7 +135,9 @@ def _baseline_faults(
         return
     where = f" on {device.name}" if device is not None else ""
     able = [b.name for b in baselines if dtype in b.dtypes]
-    yield Fault("sdpa", f"sdpa is {request.sdpa}, which cannot take {dtype}{where}; allowed are {_listed([*able, 'none'])}")
+    yield Fault(
+        "sdpa", f"sdpa is {request.sdpa}, which cannot take {dtype}{where}; allowed are {_listed([*able, 'none'])}"
+    )
 
 
 def _memory_faults(request: RunRequest, device: DeviceInfo) -> Iterator[Fault]:

@@ -1,0 +1,39 @@
+"""The real job with two more kernels, which break the GPU's rules on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import torch
+
+from workbench.engine import job
+from workbench.engine.job import describe_failure, is_broken, prepare
+from workbench.engine.stopping import StopFlag
+from workbench.model import RunEvent, RunRequest, Started
+
+__all__ = ["describe_failure", "is_broken", "prepare", "run"]
+
+
+def run(request: RunRequest, send: Callable[[RunEvent], None], stop: StopFlag) -> None:
+    """As the real job, except for the kernels "illegal access" and "out of memory"."""
+    actions: dict[str, Callable[[], Any]] = {"illegal access": _illegal_access, "out of memory": _out_of_memory}
+    action = actions.get(request.kernel)
+    if action is None:
+        job.run(request, send, stop)
+        return
+    assert job._ready is not None
+    send(Started(request, job._ready.device, datetime.now().isoformat()))
+    action()
+
+
+def _illegal_access() -> None:
+    from tests.engine.wild_kernel import write_far_away
+
+    write_far_away(torch.zeros(16, device="cuda"))
+    torch.cuda.synchronize()
+
+
+def _out_of_memory() -> None:
+    torch.empty(2**45, device="cuda")

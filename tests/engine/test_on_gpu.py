@@ -1,0 +1,100 @@
+"""What only a GPU can show: real failures, real times, and that they are those of the kernel."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from workbench.engine.host import KernelHost
+from workbench.model import Checked, Failed, Finished, Measured, Problem, RunEvent, RunRequest, TileConfig, TileStates
+from workbench.presets import PRESETS
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[KernelHost]:
+    made = KernelHost("cuda", job="tests.engine.gpu_jobs")
+    yield made
+    made.close()
+
+
+def run(host: KernelHost, problem: Problem, tile: TileConfig | None = None, kernel: str = "article") -> list[RunEvent]:
+    return list(host.run(RunRequest(problem, tile or TileConfig(), kernel=kernel, device="cuda")))
+
+
+@pytest.mark.parametrize("name", [p.name for p in PRESETS])
+def test_every_preset_runs_right(host: KernelHost, name: str) -> None:
+    preset = next(p for p in PRESETS if p.name == name)
+    events = run(host, preset.problem, preset.tile)
+    assert isinstance(events[-1], Finished), events[-1]
+    checks = [e for e in events if isinstance(e, Checked)]
+    assert len(checks) == 2 and all(c.error.passed for c in checks)
+    assert all(c.error.max_abs < 2e-6 for c in checks)
+    states = next(e for e in events if isinstance(e, TileStates))
+    assert states.bit_equal
+    assert states.m_error is not None and states.m_error < 1e-5
+    assert states.l_error is not None and states.l_error < 1e-5
+    measured = next(e.measurement for e in events if isinstance(e, Measured))
+    assert measured.latency.clock == "cuda events"
+    assert measured.resources is not None and measured.resources.registers > 0
+
+
+@pytest.mark.parametrize(
+    ("kernel", "tile", "kind", "words"),
+    [
+        ("article", TileConfig(128, 128, 4, 3), "resources", "shared memory"),
+        ("illegal access", TileConfig(), "launch", "illegal memory access"),
+        ("out of memory", TileConfig(), "memory", "out of memory"),
+    ],
+)
+def test_each_failure_is_clear_and_the_next_run_works(
+    host: KernelHost, kernel: str, tile: TileConfig, kind: str, words: str
+) -> None:
+    end = run(host, Problem(256, 256, 128), tile, kernel)[-1]
+    assert isinstance(end, Failed)
+    assert end.kind == kind and words in end.message and end.remedy
+    assert isinstance(run(host, Problem(64, 64, 32))[-1], Finished)
+
+
+@pytest.mark.parametrize("name", ["article-small", "article-middle", "article-large"])
+def test_latency_agrees_with_a_bare_script(host: KernelHost, name: str) -> None:
+    """Three of each in turn; the medians differ by less than 5%."""
+    preset = next(p for p in PRESETS if p.name == name)
+    problem, tile = preset.problem, preset.tile
+    ours, bare = [], []
+    for _ in range(3):
+        events = run(host, problem, tile)
+        latency = next(e.measurement.latency for e in events if isinstance(e, Measured))
+        ours.append(latency.block_average_us)
+        words = [problem.m, problem.n, problem.d, tile.block_m, tile.block_n, latency.launches]
+        command = [sys.executable, "-m", "tests.engine.bare_article", *map(str, words)]
+        bare.append(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+    print(f"{name}: workbench {ours} us, bare {bare} us, last median of single launches {latency.median:.1f} us")
+    assert statistics.median(ours) == pytest.approx(statistics.median(bare), rel=0.05)
+    assert latency.median == pytest.approx(statistics.median(bare), rel=0.05)
+
+
+def test_the_recorded_backend_is_the_one_whose_kernel_ran(host: KernelHost) -> None:
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+
+    from workbench.engine.baseline import Sdpa
+    from workbench.engine.inputs import make_inputs
+
+    sdpa = Sdpa("auto", make_inputs(Problem(256, 512, 64), torch.device("cuda")))
+    with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as profiled:
+        sdpa()
+        torch.cuda.synchronize()
+    names = " ".join(event.key for event in profiled.key_averages())
+    marks = {
+        "efficient": "_efficient_attention",
+        "flash": "_flash_attention",
+        "cudnn": "_cudnn_attention",
+        "math": "_math",
+    }
+    assert marks[sdpa.backend] in names, (sdpa.backend, names)

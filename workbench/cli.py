@@ -1,0 +1,206 @@
+"""The command line's words: what can be written, and how it becomes a request."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from workbench import __version__, model
+from workbench.model import Problem, RunRequest, TileConfig
+from workbench.presets import PRESETS, Preset, find_preset
+from workbench.validate import find_faults
+
+EXIT_PASSED, EXIT_WRONG, EXIT_INVALID, EXIT_FAILED = 0, 1, 2, 3
+
+T = TypeVar("T", Problem, TileConfig, RunRequest)
+
+_EPILOG = """\
+exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed.
+With no command the window opens; run, presets, kernels, doctor and screenshot need no display."""
+
+
+class UsageError(Exception):
+    """The command line cannot work; the text is one line that names the value and what is allowed."""
+
+
+def run_command_line(arguments: Sequence[str]) -> int:
+    """Parse and run; every refusal is one line on stderr and status 2."""
+    try:
+        options = make_parser().parse_args(arguments)
+        return _dispatch(options)
+    except UsageError as error:
+        print(f"tilescope: {error}", file=sys.stderr)
+        return EXIT_INVALID
+    except BrokenPipeError:  # the reader of our output, such as head, has gone
+        with contextlib.suppress(OSError):
+            sys.stdout.close()
+        return EXIT_PASSED
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The whole grammar."""
+    parser = _Parser(
+        prog="tilescope",
+        description="A workbench for attention kernels: latency, error and the online softmax, tile by tile.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"tilescope {__version__}")
+    parser.add_argument("--preset", metavar="NAME", help="the problem to open with (see: presets)")
+    _add_window_options(parser)
+    parser.set_defaults(command="window")
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
+
+    run = commands.add_parser("run", help="one run of the kernel and SDPA, without a window")
+    _add_request_options(run)
+    run.add_argument("--json", action="store_true", help="print one JSON object on stdout, and nothing else there")
+    run.add_argument("--trace", type=Path, metavar="FILE.npz", help="write the softmax states and the run's tensors")
+    run.add_argument("--session", type=Path, metavar="FILE", help="keep the run in this session file")
+    run.set_defaults(command="run")
+
+    shot = commands.add_parser("screenshot", help="run, then save a picture of the window or of one panel")
+    shot.add_argument("output", type=Path, metavar="OUT.png")
+    _add_request_options(shot)
+    _add_window_options(shot)
+    shot.add_argument("--panel", metavar="NAME", help="only this panel")
+    shot.add_argument("--scale", type=float, default=2.0, metavar="X", help="pixels per unit, 0.5 to 4 (default 2)")
+    shot.set_defaults(command="screenshot")
+
+    doctor = commands.add_parser("doctor", help="what this machine can run, what is missing and how to install it")
+    doctor.add_argument("--json", action="store_true", help="print one JSON object")
+    doctor.set_defaults(command="doctor")
+    commands.add_parser("presets", help="the named problems").set_defaults(command="presets")
+    commands.add_parser("kernels", help="the kernels and SDPA backends on this machine").set_defaults(command="kernels")
+    return parser
+
+
+def request_from(options: argparse.Namespace) -> RunRequest:
+    """The request that the options describe: the preset first, then what is given beside it.
+
+    Raises UsageError for an unknown preset or a value that cannot work on any device.
+    """
+    preset = preset_from(options.preset) or Preset("", "", Problem(64, 129, 128))
+    problem = _override(preset.problem, options)
+    tile = _override(preset.tile, options)
+    request = _override(RunRequest(problem, tile, rtol=preset.rtol, atol=preset.atol), options)
+    faults = find_faults(request)
+    if faults:
+        raise UsageError("; ".join(fault.message for fault in faults))
+    return request
+
+
+def preset_from(name: str | None) -> Preset | None:
+    """The preset called `name`, None for None. Raises UsageError for a name that there is not."""
+    if name is None:
+        return None
+    try:
+        return find_preset(name)
+    except KeyError:
+        known = ", ".join(preset.name for preset in PRESETS)
+        raise UsageError(f"preset is {name!r}; allowed are {known}") from None
+
+
+def check_writable(path: Path) -> None:
+    """Raise UsageError unless a file can be written at `path`; leaves nothing behind that was not there."""
+    existed = path.exists()
+    try:
+        with path.open("ab"):
+            pass
+        if not existed:
+            path.unlink()
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written: {error.strerror}; allowed is a file in a folder that can"
+        ) from error
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argparse parser whose complaint is one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see: {self.prog} --help)")
+
+
+def _dispatch(options: argparse.Namespace) -> int:
+    """Imports come here, so that `--help` and `presets` are instant and the window's process stays light."""
+    match options.command:
+        case "window":
+            from workbench.app import open_window
+
+            preset = preset_from(options.preset)
+            return open_window(preset, options.session, options.size, options.theme)
+        case "screenshot":
+            from workbench.app import take_screenshot
+
+            return take_screenshot(options)
+        case "run":
+            from workbench.commands import run
+
+            return run(request_from(options), options.json, options.trace, options.session)
+        case "doctor":
+            from workbench.doctor import doctor
+
+            return doctor(options.json)
+        case "presets":
+            from workbench.commands import list_presets
+
+            return list_presets()
+        case _:
+            from workbench.commands import list_kernels
+
+            return list_kernels()
+
+
+def _add_window_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--size", type=_size, metavar="WxH", help="the window's size, such as 1440x900")
+    parser.add_argument("--theme", choices=("dark", "light"), help="the window's colours")
+    parser.add_argument("--session", type=Path, metavar="FILE", help="keep runs in this session file, or open it")
+
+
+def _add_request_options(parser: argparse.ArgumentParser) -> None:
+    problem = parser.add_argument_group("problem")
+    problem.add_argument("--preset", metavar="NAME", help="a named problem (see: presets); options change it")
+    problem.add_argument("-m", type=int, help="query rows")
+    problem.add_argument("-n", type=int, help="keys")
+    problem.add_argument("-d", type=int, help="features of a head")
+    for name in ("batch", "heads", "kv-heads"):
+        problem.add_argument(f"--{name}", type=int, metavar="COUNT")
+    problem.add_argument("--dtype", metavar="|".join(model.DTYPES))
+    problem.add_argument("--causal", action="store_true", default=None)
+    problem.add_argument("--seed", type=int)
+    problem.add_argument("--inputs", metavar="|".join(model.INPUT_DISTRIBUTIONS), help="distribution of the inputs")
+    tile = parser.add_argument_group("tile")
+    tile.add_argument("--kernel", metavar="NAME", help="see: kernels")
+    for name in ("block-m", "block-n", "num-warps", "num-stages", "splits"):
+        tile.add_argument(f"--{name}", type=int, metavar="COUNT")
+    tile.add_argument("--precision", metavar="|".join(model.PRECISIONS))
+    measuring = parser.add_argument_group("measuring")
+    measuring.add_argument("--protocol", metavar="|".join(model.PROTOCOLS))
+    measuring.add_argument("--sdpa", metavar="|".join(model.SDPA_CHOICES))
+    measuring.add_argument("--device", metavar="|".join(model.DEVICE_CHOICES))
+    measuring.add_argument("--rtol", type=float)
+    measuring.add_argument("--atol", type=float)
+    measuring.add_argument(
+        "--time-limit", dest="time_limit_s", type=float, metavar="S", help="longest silence of the engine, in seconds"
+    )
+
+
+def _size(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d{3,5})x(\d{3,5})", text)
+    if match is None or not (640 <= int(match[1]) <= 7680 and 480 <= int(match[2]) <= 4320):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; allowed are 640x480 to 7680x4320")
+    return int(match[1]), int(match[2])
+
+
+def _override(base: T, options: argparse.Namespace) -> T:
+    """`base` with those of its fields that the options give."""
+    names = {field.name for field in fields(base)}
+    given = {name: value for name, value in vars(options).items() if name in names and value is not None}
+    given.pop("trace", None)  # on the command line a file's name; every run takes a trace
+    return replace(base, **given)

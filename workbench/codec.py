@@ -1,0 +1,93 @@
+"""Run records to JSON and back, with the large arrays beside it.
+
+Samples are one-dimensional and stay in the JSON, so that a list of runs can be shown without reading the maps.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, cast
+
+import numpy as np
+
+from workbench import model
+from workbench.model import FloatArray, RunRecord
+
+Arrays = dict[str, FloatArray]
+
+_CLASSES = {
+    name: value
+    for name, value in vars(model).items()
+    if isinstance(value, type) and dataclasses.is_dataclass(value) and value.__module__ == model.__name__
+}
+
+
+def encode(record: RunRecord) -> tuple[dict[str, Any], Arrays]:
+    """JSON-ready data for `record`, and its arrays of two and more dimensions by the names used there."""
+    arrays: Arrays = {}
+    return cast(dict[str, Any], _encode(record, arrays)), arrays
+
+
+def decode(data: dict[str, Any], arrays: Arrays) -> RunRecord:
+    """The record that `encode` took; arrays that are not in `arrays` become None.
+
+    Raises ValueError if `data` is not a record. Fields that this version does not know are left out.
+    """
+    record = _decode(data, arrays)
+    if not isinstance(record, RunRecord):
+        raise ValueError("not a run record")
+    return record
+
+
+def _encode(value: Any, arrays: Arrays) -> Any:
+    if isinstance(value, np.ndarray):
+        if value.ndim == 1:
+            return {"$samples": [float(x) for x in value]}
+        name = f"a{len(arrays)}"
+        arrays[name] = value
+        return {"$array": name}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {f.name: _encode(getattr(value, f.name), arrays) for f in dataclasses.fields(value)}
+        return {"$type": type(value).__name__, **fields}
+    if isinstance(value, tuple | list):
+        return [_encode(item, arrays) for item in value]
+    return value
+
+
+def _decode(data: Any, arrays: Arrays) -> Any:
+    if isinstance(data, list):
+        return tuple(_decode(item, arrays) for item in data)
+    if not isinstance(data, dict):
+        return data
+    if "$samples" in data:
+        return np.array(data["$samples"], dtype=np.float64)
+    if "$array" in data:
+        return arrays.get(data["$array"])
+    cls = _CLASSES.get(data.get("$type", ""))
+    if cls is None:
+        raise ValueError(f"unknown kind of record: {data.get('$type')!r}")
+    known = {f.name for f in dataclasses.fields(cls)}
+    values = {key: _decode(item, arrays) for key, item in data.items() if key in known}
+    try:
+        return cls(**values)
+    except TypeError as error:
+        raise ValueError(f"{cls.__name__} is not complete: {error}") from error
+
+
+def environment(device: model.DeviceInfo) -> dict[str, Any]:
+    """A device's fields as the command line prints them."""
+    named = dataclasses.asdict(device)
+    return {"device": named.pop("name"), **named}
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses as nested dicts of JSON values, tuples as lists, samples as lists; infinities and NaN as text."""
+    if isinstance(value, np.ndarray):
+        return [plain(float(x)) for x in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value

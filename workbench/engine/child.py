@@ -1,0 +1,115 @@
+"""The child's loop: says that it is ready, then answers each request with events until its parent goes away.
+
+It knows no torch: the module that does the work is named by its import path, so that tests can put another there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Protocol, cast
+
+from workbench.engine.stopping import StopFlag
+from workbench.model import Failed, Ready, RunEvent, RunRequest
+
+PR_SET_PDEATHSIG = 1
+
+Send = Callable[[RunEvent], None]
+
+
+class Job(Protocol):
+    """What the job module offers."""
+
+    def prepare(self, wanted_device: str) -> Ready: ...
+
+    def run(self, request: RunRequest, send: Send, stop: StopFlag) -> None: ...
+
+    def describe_failure(self, error: BaseException) -> Failed: ...
+
+    def is_broken(self) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """Sent before a last Failed: this process cannot go on and must be replaced."""
+
+
+def serve(connection: Connection, log: Connection, job_path: str, device: str, parent: int) -> None:
+    """Answer requests from `connection` until it closes. `log` receives this process's stdout and stderr."""
+    _die_with_parent(parent)
+    _redirect_output(log)
+    # Ctrl+C in a terminal reaches the whole group; the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    stop = StopFlag()
+    stop.install()
+    lock = threading.Lock()
+
+    def send(event: object) -> None:
+        with lock:
+            connection.send(event)
+
+    job = _start(job_path, device, send)
+    while job is not None:
+        try:
+            request = connection.recv()
+        except (EOFError, OSError):
+            return
+        if not _answer(job, request, send, stop):
+            return
+
+
+def _start(job_path: str, device: str, send: Callable[[object], None]) -> Job | None:
+    """Import the job and announce it; None after a failure that the parent has been told."""
+    try:
+        job = cast(Job, importlib.import_module(job_path))
+    except Exception as error:
+        remedy = "python main.py doctor names what is missing and how to install it."
+        send(Leaving())
+        send(Failed("launch", f"the engine could not start: {type(error).__name__}: {error}", remedy))
+        return None
+    try:
+        send(job.prepare(device))
+    except Exception as error:
+        send(Leaving())
+        send(job.describe_failure(error))
+        return None
+    return job
+
+
+def _answer(job: Job, request: RunRequest, send: Callable[[object], None], stop: StopFlag) -> bool:
+    """Run one request; False if this process must not take another."""
+    stop.clear()
+    try:
+        job.run(request, send, stop)
+    except BaseException as error:
+        failure = job.describe_failure(error)
+        broken = job.is_broken()
+        if broken:
+            send(Leaving())
+        sys.stdout.flush()
+        sys.stderr.flush()
+        send(failure)
+        return not broken
+    return True
+
+
+def _redirect_output(log: Connection) -> None:
+    """Send everything written to stdout or stderr, by Python or by a compiler's C++, into the log pipe."""
+    os.dup2(log.fileno(), 1)
+    os.dup2(log.fileno(), 2)
+    sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
+
+
+def _die_with_parent(parent: int) -> None:
+    """Ask Linux to end this process when the thread that started it ends, however that happens."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it was gone before we asked
+        os._exit(1)

@@ -1,0 +1,105 @@
+"""Decides between GPU and interpreter, and describes the device. Runs in the child, before Triton is imported."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+import torch
+
+from workbench.model import BaselineInfo, DeviceInfo, Mode
+
+# What each backend of SDPA takes, from PyTorch's documentation; on the CPU there is no efficient or cuDNN backend.
+_CUDA_BASELINES = {
+    "auto": ("fp32", "fp16", "bf16"),
+    "math": ("fp32", "fp16", "bf16"),
+    "efficient": ("fp32", "fp16", "bf16"),
+    "flash": ("fp16", "bf16"),
+    "cudnn": ("fp16", "bf16"),
+}
+_CPU_BASELINES = {**_CUDA_BASELINES, "efficient": (), "flash": ("fp32", "fp16", "bf16"), "cudnn": ()}
+
+
+class DeviceUnavailableError(Exception):
+    """The device asked for is not there."""
+
+
+def choose_mode(wanted: str) -> Mode:
+    """The mode for `wanted` ("auto", "cuda", "interpreter"); prepares the environment for Triton's import.
+
+    Raises DeviceUnavailableError if a GPU is asked for and none can be used.
+    """
+    has_gpu = torch.cuda.is_available()
+    if wanted == "cuda" and not has_gpu:
+        raise DeviceUnavailableError(
+            "device is 'cuda', but no NVIDIA GPU can be used here; allowed are interpreter, auto"
+        )
+    if wanted == "interpreter" or not has_gpu:
+        os.environ["TRITON_INTERPRET"] = "1"
+        return "interpreter"
+    os.environ.pop("TRITON_INTERPRET", None)
+    return "cuda"
+
+
+def torch_device(mode: Mode) -> torch.device:
+    """Where tensors live in `mode`."""
+    return torch.device("cuda" if mode == "cuda" else "cpu")
+
+
+def describe(mode: Mode) -> DeviceInfo:
+    """The device of `mode`, with the versions of what it runs with. Imports Triton."""
+    import triton
+
+    if mode == "interpreter":
+        return DeviceInfo(
+            name=cpu_name(),
+            mode=mode,
+            torch=torch.__version__,
+            triton=triton.__version__,
+            python=platform.python_version(),
+            memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        )
+    properties = torch.cuda.get_device_properties(0)
+    return DeviceInfo(
+        name=properties.name,
+        mode=mode,
+        torch=torch.__version__,
+        triton=triton.__version__,
+        python=platform.python_version(),
+        memory_bytes=properties.total_memory,
+        cuda=torch.version.cuda or "",
+        driver=driver_version(),
+        capability=f"{properties.major}.{properties.minor}",
+        sm_count=properties.multi_processor_count,
+        shared_bytes=int(getattr(properties, "shared_memory_per_block_optin", 0)),
+    )
+
+
+def baselines(mode: Mode) -> tuple[BaselineInfo, ...]:
+    """SDPA's backends, each with the dtypes it takes in `mode`."""
+    table = _CUDA_BASELINES if mode == "cuda" else _CPU_BASELINES
+    return tuple(BaselineInfo(name, dtypes) for name, dtypes in table.items())
+
+
+def cpu_name() -> str:
+    """The processor's name as Linux gives it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())
+
+
+def driver_version() -> str:
+    """The NVIDIA driver's version, "" where NVML cannot be asked."""
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+        version = pynvml.nvmlSystemGetDriverVersion()
+        pynvml.nvmlShutdown()
+    except pynvml.NVMLError:
+        return ""
+    return str(version)

@@ -1,0 +1,99 @@
+"""Turns what went wrong in the child into one Failed: its kind, what happened, and what to try."""
+
+from __future__ import annotations
+
+import re
+import traceback as tb
+
+import torch
+
+from workbench.engine.device import DeviceUnavailableError
+from workbench.engine.stopping import StoppedError
+from workbench.model import Failed, FailureKind
+
+MESSAGE_LIMIT = 600
+
+TRY_SMALLER_TILE = "Lower num_stages first (shared memory grows with it), then BLOCK_N or BLOCK_M."
+TRY_FEWER_REGISTERS = "Lower num_warps or the tile size: all warps of a program share one register file."
+TRY_LESS_MEMORY = "Lower M, N or D, or free memory that other processes hold on this device."
+TRY_OTHER_TILE = "Try another tile size or fewer stages; the log has the compiler's own words."
+TRY_REPORT = "The engine was replaced and the next run works. The log has the traceback."
+NEEDS_DRIVER = "Choose device interpreter, or install the NVIDIA driver; python main.py doctor says what is missing."
+NEEDS_COMPILER = "Install a C compiler, for example: apt install gcc python3-dev"
+
+
+class InvalidRequestError(Exception):
+    """The request cannot work; the text names the value and what is allowed."""
+
+
+def describe_failure(error: BaseException) -> Failed:
+    """The Failed that belongs to `error`. Matches by class name where Triton's classes moved between versions."""
+    kind, message, remedy = _classify(error)
+    # A request refused or stopped is no fault of the program: where it happened interests nobody.
+    lines = "" if kind in ("invalid", "cancelled") else "".join(tb.format_exception(error))
+    return Failed(kind, _shorten(message), remedy, lines)
+
+
+def _classify(error: BaseException) -> tuple[FailureKind, str, str]:
+    text = str(error)
+    name = type(error).__name__
+    if isinstance(error, StoppedError):
+        return "cancelled", "stopped on request", ""
+    if isinstance(error, (InvalidRequestError, DeviceUnavailableError)):
+        return "invalid", text, ""
+    if isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)):
+        return "memory", text or "out of memory", TRY_LESS_MEMORY
+    if isinstance(error, (KeyboardInterrupt, SystemExit)):
+        return "cancelled", f"the engine was interrupted ({name})", ""
+    chain = _chain_text(error)
+    if name == "OutOfResources":
+        return _out_of_resources(error)
+    if name == "PTXASError" or "ptxas" in chain:
+        kind: FailureKind = "resources" if re.search(r"regist|too much|too many", chain, re.I) else "compile"
+        return kind, f"the PTX assembler refused the kernel: {text}", TRY_FEWER_REGISTERS
+    if "Python.h" in chain or "C compiler" in chain or _is_failed_compiler(error):
+        return "compile", f"Triton could not build its launcher: {text}", NEEDS_COMPILER
+    if name in ("CompilationError", "CompileTimeAssertionFailure", "UnsupportedLanguageConstruct"):
+        return "compile", f"Triton could not compile the kernel: {text}", TRY_OTHER_TILE
+    if "PassManager" in text or "MLIR" in text:
+        return "compile", f"the compiler failed: {text}", TRY_OTHER_TILE
+    if "0 active drivers" in text:
+        return "launch", f"Triton sees no GPU driver: {text}", NEEDS_DRIVER
+    if "CUDA error" in text or "Triton Error [CUDA]" in text:
+        return _cuda_error(text)
+    return "launch", f"{name}: {text}" if text else name, TRY_REPORT
+
+
+def _out_of_resources(error: BaseException) -> tuple[FailureKind, str, str]:
+    required, limit = getattr(error, "required", "?"), getattr(error, "limit", "?")
+    what = getattr(error, "name", "resource")
+    message = f"the tile needs {required} of {what}; this device allows {limit}"
+    return "resources", message, TRY_SMALLER_TILE
+
+
+def _cuda_error(text: str) -> tuple[FailureKind, str, str]:
+    first = text.strip().splitlines()[0]
+    if "out of memory" in text:
+        return "memory", first, TRY_LESS_MEMORY
+    if "out of resources" in text or "invalid configuration" in text:
+        return "resources", first, TRY_FEWER_REGISTERS
+    return "launch", first, TRY_REPORT
+
+
+def _chain_text(error: BaseException | None) -> str:
+    """The texts of an error and of what caused it."""
+    texts = []
+    while error is not None:
+        texts += [str(error), str(getattr(error, "stderr", "") or "")]
+        error = error.__cause__ or error.__context__
+    return "\n".join(texts)
+
+
+def _is_failed_compiler(error: BaseException) -> bool:
+    return type(error).__name__ == "CalledProcessError" and "gcc" in str(error)
+
+
+def _shorten(message: str) -> str:
+    """One line of bounded length: a compiler's 100 KB of IR belongs in the log."""
+    line = " ".join(message.split())
+    return line if len(line) <= MESSAGE_LIMIT else line[: MESSAGE_LIMIT - 1] + "…"

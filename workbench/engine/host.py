@@ -1,0 +1,249 @@
+"""KernelHost: owns the child process, iterates its events, and replaces it when it dies, hangs or is broken."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing as mp
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Iterator
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+from workbench.engine.child import Leaving, serve
+from workbench.engine.stopping import STOP_SIGNAL
+from workbench.model import Failed, Finished, Log, Progress, Ready, RunEvent, RunRequest
+
+JOB = "workbench.engine.job"
+START_LIMIT_S = 120.0
+STOP_GRACE_S = 2.0
+TICK_S = 0.05
+LOG_CHUNK = 65536
+LOG_TAIL_LINES = 3
+
+TRY_AGAIN = "The engine was replaced and the next run works. The log has its last words."
+TRY_SMALLER = "Try a smaller tile or problem; the interpreter and large tiles can take minutes."
+
+
+class KernelHost:
+    """Runs requests in a warm child process.
+
+    `run` iterates the events of one request and ends in exactly one Finished or Failed, whatever happens to the
+    child. `stop` may be called from any thread; everything else belongs to one thread, which must live as long as
+    the child: Linux ends the child when the thread that started it ends. `job` is the import path of the module
+    that does the work.
+    """
+
+    def __init__(self, device: str = "auto", job: str = JOB) -> None:
+        self.device = device
+        self.ready: Ready | None = None
+        self._job = job
+        self._process: BaseProcess | None = None
+        self._connection: Connection | None = None
+        self._log: Connection | None = None
+        self._tail: deque[str] = deque(maxlen=LOG_TAIL_LINES)
+        self._running = False
+        self._stop_at: float | None = None
+        self._leaving = False
+
+    def start(self) -> None:
+        """Start the child without waiting for it; does nothing while it lives."""
+        if self.is_alive():
+            return
+        self._discard()
+        context = mp.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._log, log_writer = context.Pipe(duplex=False)
+        self._process = context.Process(
+            target=serve,
+            args=(theirs, log_writer, self._job, self.device, os.getpid()),
+            name="tilescope-engine",
+            daemon=True,
+        )
+        self._process.start()
+        theirs.close()
+        log_writer.close()
+
+    def is_alive(self) -> bool:
+        """Whether the child runs."""
+        return self._process is not None and self._process.is_alive()
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id, None where there is none."""
+        return self._process.pid if self._process is not None else None
+
+    def wait_ready(self) -> Iterator[RunEvent]:
+        """Start the child if needed; ends in Ready, or in Failed if it cannot start."""
+        self.start()
+        if self.ready is not None:
+            yield self.ready
+            return
+        for event in self._relay("starting the engine", START_LIMIT_S):
+            yield event
+            if isinstance(event, Ready | Failed):
+                return
+
+    def run(self, request: RunRequest) -> Iterator[RunEvent]:
+        """Run `request` on its device; the last event is the only Finished or Failed."""
+        self._stop_at = None
+        self._running = True
+        finished = False
+        try:
+            for event in self._run(request):
+                finished = isinstance(event, Finished | Failed)
+                yield event
+        finally:
+            self._running = False
+            if not finished:  # the caller went away in the middle of a run
+                self._discard()
+
+    def stop(self) -> None:
+        """Ask the running request to stop; the child is killed if it has not within two seconds."""
+        process = self._process
+        if not self._running or self._stop_at is not None:
+            return
+        self._stop_at = time.monotonic()
+        if self.ready is not None and process is not None and process.pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, STOP_SIGNAL)
+
+    def idle_log(self) -> Iterator[Log]:
+        """What the child wrote since it was last asked."""
+        text = self._read_log()
+        if text:
+            yield Log(text)
+
+    def close(self) -> None:
+        """End the child: ask, terminate, kill."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        process = self._process
+        if process is not None and not self._running:
+            process.join(0.5)
+        self._discard()
+
+    def _run(self, request: RunRequest) -> Iterator[RunEvent]:
+        if request.device != self.device:
+            self.device = request.device
+            self._discard()
+        if not self.is_alive() or self.ready is None:
+            for event in self.wait_ready():
+                yield event
+                if isinstance(event, Failed):
+                    return
+        assert self._connection is not None
+        try:
+            self._connection.send(request)
+        except OSError:
+            yield self._died("taking the request")
+            return
+        for event in self._relay("starting the run", request.time_limit_s):
+            yield event
+            if isinstance(event, Finished | Failed):
+                return
+
+    def _relay(self, phase: str, limit_s: float) -> Iterator[RunEvent]:
+        """Events as they come; ends itself with a Failed when the child dies, is silent too long or must stop."""
+        heard = time.monotonic()
+        while True:
+            assert self._connection is not None and self._log is not None and self._process is not None
+            ready = wait([self._connection, self._log, self._process.sentinel], TICK_S)
+            if self._log in ready:
+                yield from self.idle_log()
+            if self._connection in ready:
+                try:
+                    event = self._connection.recv()
+                except (EOFError, OSError):
+                    yield from self._last_words(phase)
+                    return
+                heard = time.monotonic()
+                if isinstance(event, Leaving):
+                    self._leaving = True
+                    continue
+                if isinstance(event, Ready):
+                    self.ready = event
+                if isinstance(event, Progress):
+                    phase = event.phase
+                yield from self._settle(event)
+            elif self._process.sentinel in ready:
+                yield from self._last_words(phase)
+                return
+            elif self._stop_at is not None and time.monotonic() - self._stop_at > STOP_GRACE_S:
+                self._discard()
+                yield Failed("cancelled", f"stopped while {phase}; the engine had to be ended")
+                return
+            elif time.monotonic() - heard > limit_s:
+                self._discard()
+                yield Failed(
+                    "timeout", f"no sign of life for {limit_s:g} s while {phase}; the engine was ended", TRY_SMALLER
+                )
+                return
+
+    def _settle(self, event: RunEvent) -> Iterator[RunEvent]:
+        """Pass `event` on; before a failure, all that the child wrote; after a last one, wait for its end."""
+        if isinstance(event, Failed):
+            yield from self.idle_log()
+            if self._leaving:
+                self._discard()
+        yield event
+
+    def _last_words(self, phase: str) -> Iterator[RunEvent]:
+        assert self._process is not None
+        self._process.join(STOP_GRACE_S)
+        yield from self.idle_log()
+        yield self._died(phase)
+
+    def _died(self, phase: str) -> Failed:
+        """The child is gone without a word of its own."""
+        process = self._process
+        code = process.exitcode if process is not None else None
+        how = _exit_text(code)
+        said = " | ".join(self._tail)
+        self._discard()
+        if self._stop_at is not None:
+            return Failed("cancelled", f"stopped while {phase}; the engine had to be ended")
+        words = f"; its last words: {said}" if said else ""
+        return Failed("died", f"the engine ended {how} while {phase}{words}", TRY_AGAIN)
+
+    def _read_log(self) -> str:
+        """All that waits in the log pipe, as text."""
+        pieces = []
+        while self._log is not None and self._log.poll():
+            try:
+                chunk = os.read(self._log.fileno(), LOG_CHUNK)
+            except OSError:
+                break
+            if not chunk:
+                self._log.close()
+                self._log = None
+                break
+            pieces.append(chunk)
+        text = b"".join(pieces).decode("utf-8", errors="replace")
+        self._tail.extend(line.strip() for line in text.splitlines() if line.strip())
+        return text
+
+    def _discard(self) -> None:
+        """Kill the child if it lives and forget it."""
+        if self._process is not None:
+            if self._process.is_alive():
+                self._process.kill()
+            self._process.join()
+            self._process.close()
+        for end in (self._connection, self._log):
+            if end is not None:
+                end.close()
+        self._process = self._connection = self._log = self.ready = None
+        self._leaving = False
+        self._tail.clear()
+
+
+def _exit_text(code: int | None) -> str:
+    if code is None:
+        return "without a word"
+    if code < 0:
+        return f"by signal {signal.Signals(-code).name}"
+    return f"with exit status {code}"

@@ -1,0 +1,139 @@
+"""Protocols: how often a launch is repeated, and with which clock it is timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from workbench.engine.stopping import StopFlag
+from workbench.estimate import timed_launches
+from workbench.model import FloatArray, Latency, Mode, Problem
+
+Launch = Callable[[], object]
+Report = Callable[[FloatArray], None]
+
+ARTICLE_WARMUPS = 10
+# One unbroken queue of launches is worth about this long; between two such chunks samples go to the window.
+CHUNK_US = 50_000.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many launches warm up and how many are timed."""
+
+    warmups: int
+    launches: int
+
+
+class Clock(Protocol):
+    """Times launches. `block_us` is the whole of an unbroken block; `singles` is each launch's own time, us."""
+
+    name: str
+
+    def block_us(self, launch: Launch, count: int) -> float: ...
+
+    def singles(self, launch: Launch, count: int) -> FloatArray: ...
+
+
+class CudaClock:
+    """CUDA events on the current stream."""
+
+    name = "cuda events"
+
+    def block_us(self, launch: Launch, count: int) -> float:
+        """One event before and one after `count` launches, in microseconds."""
+        start, end = _event(), _event()
+        start.record()
+        for _ in range(count):
+            launch()
+        end.record()
+        end.synchronize()
+        return float(start.elapsed_time(end)) * 1e3
+
+    def singles(self, launch: Launch, count: int) -> FloatArray:
+        """An event between every two of `count` launches.
+
+        One untimed launch goes first: without it the queue would be empty, and the first timed launch would
+        include the time that the CPU takes to submit it.
+        """
+        events = [_event() for _ in range(count + 1)]
+        launch()
+        events[0].record()
+        for event in events[1:]:
+            launch()
+            event.record()
+        events[-1].synchronize()
+        return np.array([before.elapsed_time(after) * 1e3 for before, after in pairwise(events)])
+
+
+class HostClock:
+    """The host's monotonic clock around launches that return when they are done."""
+
+    name = "host"
+
+    def block_us(self, launch: Launch, count: int) -> float:
+        """Host time of `count` launches, in microseconds."""
+        start = time.perf_counter()
+        for _ in range(count):
+            launch()
+        return (time.perf_counter() - start) * 1e6
+
+    def singles(self, launch: Launch, count: int) -> FloatArray:
+        """Host time of each of `count` launches, in microseconds."""
+        return np.array([self.block_us(launch, 1) for _ in range(count)])
+
+
+def _event() -> Any:
+    return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+
+
+def article_launches(problem: Problem) -> int:
+    """100, 50 or 20 timed launches for a small, a middle and a large problem.
+
+    The article names three shapes; the borders are its small (256 x 512) and its middle shape (512 x 2048).
+    """
+    scores = problem.m * problem.n
+    if scores <= 256 * 512:
+        return 100
+    return 50 if scores <= 512 * 2048 else 20
+
+
+def article_plan(problem: Problem, mode: Mode, seconds_per_launch: float) -> Plan:
+    """The article's counts on a GPU; on the CPU as many as fit in some seconds, at most the article's."""
+    if mode == "cuda":
+        return Plan(ARTICLE_WARMUPS, article_launches(problem))
+    fitting = timed_launches(seconds_per_launch)
+    return Plan(min(ARTICLE_WARMUPS, max(1, fitting // 10)), min(article_launches(problem), fitting))
+
+
+def measure_article(launch: Launch, plan: Plan, clock: Clock, report: Report, stop: StopFlag) -> Latency:
+    """Run the article's protocol and report samples between timed regions, never inside one.
+
+    On a GPU the article's own figure, the average over an unbroken block, is taken first and the single launches
+    after it: events between launches would lengthen the block. On the host's clock every launch ends before the
+    next begins, so the average is that of the single launches.
+    """
+    for _ in range(plan.warmups):
+        stop.check()
+        launch()
+    average = 0.0
+    chunk = 1
+    if isinstance(clock, CudaClock):
+        average = clock.block_us(launch, plan.launches) / plan.launches
+        chunk = max(1, int(CHUNK_US / max(average, 1e-3)))
+    taken: list[FloatArray] = []
+    done = 0
+    while done < plan.launches:
+        stop.check()
+        values = clock.singles(launch, min(chunk, plan.launches - done))
+        report(values)
+        taken.append(values)
+        done += len(values)
+    samples = np.concatenate(taken)
+    return Latency("article", clock.name, samples, average or float(samples.mean()), plan.warmups, plan.launches)

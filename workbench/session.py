@@ -1,0 +1,166 @@
+"""Runs on disk: one SQLite file a session, so that a run is kept whole the moment it ends, whatever comes after.
+
+A recording is a session that is opened read-only.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from workbench.codec import Arrays, decode, encode
+from workbench.model import (
+    Checked,
+    DeviceInfo,
+    Failed,
+    Finished,
+    FloatArray,
+    Measured,
+    Role,
+    RunEvent,
+    RunRecord,
+    RunRequest,
+    Samples,
+    Started,
+    TileStates,
+)
+
+SUFFIX = ".tilescope"
+FORMAT = "1"
+_SCHEMA = """
+create table if not exists meta (name text primary key, value text not null);
+create table if not exists runs (id integer primary key, record text not null, arrays blob not null);
+"""
+
+
+class SessionError(Exception):
+    """A session file cannot be read or written; the text names it and says why."""
+
+
+class RunBuilder:
+    """Collects a run's events into its record, also while it goes on and when the engine never started it."""
+
+    def __init__(self, run_id: int, request: RunRequest) -> None:
+        nowhere = DeviceInfo("no device", "cuda" if request.device == "cuda" else "interpreter", "", "", "", 0)
+        now = datetime.now().astimezone().isoformat(timespec="seconds")
+        self._record = RunRecord(run_id, Started(request, nowhere, now))
+        self._samples: dict[Role, list[FloatArray]] = {}
+
+    def take(self, event: RunEvent) -> None:
+        """Add `event`, if it is one that is kept."""
+        record = self._record
+        match event:
+            case Started():
+                self._record = replace(record, started=event)
+            case Checked():
+                self._record = replace(record, checked=(*record.checked, event))
+            case Samples(role, values):
+                self._samples.setdefault(role, []).append(values)
+            case Measured(measurement):
+                self._samples.pop(measurement.role, None)
+                self._record = replace(record, measured=(*record.measured, event))
+            case TileStates():
+                self._record = replace(record, states=event)
+            case Finished() | Failed():
+                self._record = replace(record, end=event)
+            case _:
+                pass
+
+    def record(self) -> RunRecord:
+        """The run so far."""
+        partial = tuple(Samples(role, np.concatenate(parts)) for role, parts in self._samples.items())
+        return replace(self._record, partial=partial)
+
+
+class Session:
+    """A session file. Every call opens and closes it, so that threads and a crash cannot hold it half written."""
+
+    def __init__(self, path: Path, read_only: bool = False) -> None:
+        self.path = path
+        self.read_only = read_only
+
+    def check(self) -> None:
+        """Raise SessionError unless the file can be used: read if it is read-only, else made or written."""
+        with self._open():
+            pass
+
+    def next_id(self) -> int:
+        """The number that the next run takes."""
+        with self._open() as db:
+            return int(db.execute("select coalesce(max(id), 0) + 1 from runs").fetchone()[0])
+
+    def add(self, record: RunRecord, compress: bool = False) -> None:
+        """Keep `record`, replacing one of the same number. `compress` is slow, and for recordings."""
+        data, arrays = encode(replace(record, source=""))
+        buffer = io.BytesIO()
+        (np.savez_compressed if compress else np.savez)(buffer, **arrays)  # type: ignore[arg-type]
+        row = (record.run_id, json.dumps(data), buffer.getvalue())
+        with self._open() as db:
+            db.execute("insert or replace into runs values (?, ?, ?)", row)
+
+    def summaries(self) -> list[RunRecord]:
+        """All runs by number, without their maps and states."""
+        with self._open() as db:
+            rows = db.execute("select record from runs order by id").fetchall()
+        return [self._record(row[0], {}) for row in rows]
+
+    def load(self, run_id: int) -> RunRecord:
+        """One run, whole. Raises SessionError if there is none of that number."""
+        with self._open() as db:
+            row = db.execute("select record, arrays from runs where id = ?", (run_id,)).fetchone()
+        if row is None:
+            raise SessionError(f"{self.path.name} has no run {run_id}")
+        with np.load(io.BytesIO(row[1])) as stored:
+            arrays: Arrays = {name: stored[name] for name in stored.files}
+        return self._record(row[0], arrays)
+
+    def copy_to(self, path: Path, run_ids: Iterable[int]) -> None:
+        """Write these runs to a new file, compressed. Raises SessionError if it cannot be written."""
+        target = Session(path)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise SessionError(f"{path} cannot be replaced: {error.strerror}") from error
+        target.check()
+        for run_id in run_ids:
+            target.add(self.load(run_id), compress=True)
+
+    def _record(self, text: str, arrays: Arrays) -> RunRecord:
+        try:
+            record = decode(json.loads(text), arrays)
+        except (ValueError, KeyError, TypeError) as error:
+            raise SessionError(f"{self.path.name} holds a run that cannot be read: {error}") from error
+        return replace(record, source=self.path.stem if self.read_only else "")
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            if self.read_only:
+                # immutable: a recording on a read-only disk is opened without a lock or a journal beside it.
+                db = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+            else:
+                db = sqlite3.connect(self.path, timeout=10)
+            with closing(db), db:
+                self._check_format(db)
+                yield db
+        except sqlite3.Error as error:
+            raise SessionError(f"{self.path} is not a session that can be {self._use()}: {error}") from error
+
+    def _use(self) -> str:
+        return "read" if self.read_only else "read and written"
+
+    def _check_format(self, db: sqlite3.Connection) -> None:
+        if not self.read_only:
+            db.executescript(_SCHEMA)
+            db.execute("insert or ignore into meta values ('format', ?)", (FORMAT,))
+        found = db.execute("select value from meta where name = 'format'").fetchone()
+        if found is None or found[0] != FORMAT:
+            raise SessionError(f"{self.path.name} has format {found and found[0]!r}; this program reads {FORMAT!r}")
