@@ -19,7 +19,7 @@ MAX_D = 256
 BLOCKS = (16, 32, 64, 128, 256)
 
 
-@triton.jit
+@triton.jit  # type: ignore[untyped-decorator]
 def article_kernel(
     q,
     k,

@@ -1,15 +1,11 @@
 """The online softmax, shared by the kernels: one update of (m, l, acc) by one tile of scores."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import triton
 import triton.language as tl
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def absorb_tile(m: Any, l: Any, acc: Any, s: Any, v: Any, PRECISION: tl.constexpr) -> Any:  # noqa: E741
+def absorb_tile(m, l, acc, s, v, PRECISION: tl.constexpr):  # noqa: E741
     """Absorb one tile of scaled scores into the running state of each query row.
 
     m, l are [BLOCK_M], acc is [BLOCK_M, BLOCK_D], s is [BLOCK_M, BLOCK_N] with -inf where there is no key, v is

@@ -54,7 +54,8 @@ def _classify(error: BaseException) -> tuple[FailureKind, str, str]:
     if "Python.h" in chain or "C compiler" in chain or _is_failed_compiler(error):
         return "compile", f"Triton could not build its launcher: {text}", NEEDS_COMPILER
     if name in ("CompilationError", "CompileTimeAssertionFailure", "UnsupportedLanguageConstruct"):
-        return "compile", f"Triton could not compile the kernel: {text}", TRY_OTHER_TILE
+        # The outer errors quote the kernel's source; the innermost says what is wrong with it.
+        return "compile", f"Triton could not compile the kernel: {_root(error)}", TRY_OTHER_TILE
     if "PassManager" in text or "MLIR" in text:
         return "compile", f"the compiler failed: {text}", TRY_OTHER_TILE
     if "0 active drivers" in text:
@@ -87,6 +88,12 @@ def _chain_text(error: BaseException | None) -> str:
         texts += [str(error), str(getattr(error, "stderr", "") or "")]
         error = error.__cause__ or error.__context__
     return "\n".join(texts)
+
+
+def _root(error: BaseException) -> str:
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    return str(error)
 
 
 def _is_failed_compiler(error: BaseException) -> bool:
