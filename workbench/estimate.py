@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.model import RunRequest
+from workbench.model import Measurement, RunRequest, TileConfig
 
 # Triton's interpreter runs every operation of every tile in Python. On one 2025 server core a tile update takes about
 # 8 ms whatever its size, plus the arithmetic itself; the engine's own timings replace this guess as runs finish.
@@ -16,10 +16,15 @@ MIN_TIMED, MAX_TIMED = 3, 20
 
 def launch_seconds(request: RunRequest, seconds_per_tile: float = SECONDS_PER_TILE) -> float:
     """One launch of the kernel on the interpreter, in seconds."""
-    problem, tile = request.problem, request.tile
-    tiles = -(-problem.m // tile.block_m) * -(-problem.n // tile.block_n)
-    padded = tiles * tile.block_m * tile.block_n * max(16, problem.d)
-    return tiles * seconds_per_tile + 4 * padded * SECONDS_PER_FLOP
+    tiles, arithmetic = _work(request)
+    return tiles * seconds_per_tile + arithmetic
+
+
+def measured_seconds_per_tile(measurement: Measurement) -> float:
+    """What one tile update took in a kernel's measurement on the interpreter, to estimate the next run with."""
+    request = RunRequest(measurement.problem, measurement.tile or TileConfig())
+    tiles, arithmetic = _work(request)
+    return max(1e-4, (measurement.latency.median * 1e-6 - arithmetic) / tiles)
 
 
 def timed_launches(seconds_per_launch: float) -> int:
@@ -32,3 +37,11 @@ def run_seconds(request: RunRequest, seconds_per_tile: float = SECONDS_PER_TILE)
     one = launch_seconds(request, seconds_per_tile)
     launches = 2 + timed_launches(one) + int(request.trace)
     return launches * one + 0.5
+
+
+def _work(request: RunRequest) -> tuple[int, float]:
+    """Tile updates of one launch, and the seconds that their arithmetic alone takes."""
+    problem, tile = request.problem, request.tile
+    tiles = -(-problem.m // tile.block_m) * -(-problem.n // tile.block_n)
+    padded = tiles * tile.block_m * tile.block_n * max(16, problem.d)
+    return tiles, 4 * padded * SECONDS_PER_FLOP

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -121,17 +121,6 @@ class Session:
         with np.load(io.BytesIO(row[1])) as stored:
             arrays: Arrays = {name: stored[name] for name in stored.files}
         return self._record(row[0], arrays)
-
-    def copy_to(self, path: Path, run_ids: Iterable[int]) -> None:
-        """Write these runs to a new file, compressed. Raises SessionError if it cannot be written."""
-        target = Session(path)
-        try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            raise SessionError(f"{path} cannot be replaced: {error.strerror}") from error
-        target.check()
-        for run_id in run_ids:
-            target.add(self.load(run_id), compress=True)
 
     def _record(self, text: str, arrays: Arrays) -> RunRecord:
         try:

@@ -66,6 +66,12 @@ class KernelHost:
         theirs.close()
         log_writer.close()
 
+    def use(self, device: str) -> None:
+        """Work on `device` from now on; a child that was started for another is ended."""
+        if device != self.device:
+            self.device = device
+            self._discard()
+
     def is_alive(self) -> bool:
         """Whether the child runs."""
         return self._process is not None and self._process.is_alive()
@@ -127,9 +133,7 @@ class KernelHost:
         self._discard()
 
     def _run(self, request: RunRequest) -> Iterator[RunEvent]:
-        if request.device != self.device:
-            self.device = request.device
-            self._discard()
+        self.use(request.device)
         if not self.is_alive() or self.ready is None:
             for event in self.wait_ready():
                 yield event

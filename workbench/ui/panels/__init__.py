@@ -1,1 +1,9 @@
 """PANELS: the views of a run, in the order of the View menu."""
+
+from workbench.ui.panels.error import ErrorPanel
+from workbench.ui.panels.latency import LatencyPanel
+from workbench.ui.panels.log import LogPanel
+from workbench.ui.panels.panel import Panel
+from workbench.ui.panels.softmax import SoftmaxPanel
+
+PANELS: tuple[type[Panel], ...] = (LatencyPanel, SoftmaxPanel, ErrorPanel, LogPanel)

@@ -1,0 +1,118 @@
+"""METRICS, the ratio and the text of times: pure functions, checked by numbers worked out by hand."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.samples import make_record
+from workbench import metrics
+from workbench.metrics import METRICS, Ratio, find_metric, format_range, format_time, ratio
+from workbench.model import Measurement, Problem, Role
+
+
+def measurement(role: Role = "kernel", samples: tuple[float, ...] = (10.0,), clock: str = "cuda events") -> Measurement:
+    found = make_record(problem=Problem(8, 16, 4)).measurement(role)
+    assert found is not None
+    return replace(found, latency=replace(found.latency, samples=np.array(samples), clock=clock, block_average_us=7.5))
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
+def test_every_metric_has_a_value_for_a_complete_kernel_measurement(metric: metrics.Metric) -> None:
+    value = metric.value(measurement())
+    assert value is not None
+    assert np.isfinite(value)
+
+
+def test_names_are_unique_and_can_be_found() -> None:
+    names = [metric.name for metric in METRICS]
+    assert len(set(names)) == len(names)
+    assert [find_metric(name) for name in names] == list(METRICS)
+    with pytest.raises(KeyError):
+        find_metric("speed")
+
+
+def test_times_come_from_the_raw_samples() -> None:
+    m = measurement(samples=(1.0, 2.0, 3.0, 4.0, 100.0))
+    values = {metric.name: metric.value(m) for metric in METRICS}
+    assert values["median"] == 3.0
+    assert values["p20"] == pytest.approx(1.8)
+    assert values["p80"] == pytest.approx(23.2)
+    assert values["block_average"] == 7.5
+
+
+def test_throughput_is_the_article_formula() -> None:
+    big = replace(measurement(samples=(762.6,)), problem=Problem(1024, 4096, 128))
+    # 4 * 1024 * 4096 * 128 / 762.6e-6 s
+    assert find_metric("tflops").value(big) == pytest.approx(2.816, rel=1e-3)
+
+
+def test_throughput_is_not_claimed_by_the_host_clock() -> None:
+    assert find_metric("tflops").value(measurement(clock="host")) is None
+
+
+def test_resources_are_missing_for_sdpa() -> None:
+    sdpa = measurement("baseline")
+    assert [find_metric(name).value(sdpa) for name in ("registers", "spills", "shared_bytes")] == [None] * 3
+
+
+def test_label_has_the_unit_where_there_is_one() -> None:
+    assert find_metric("median").label == "Median (µs)"
+    assert find_metric("spills").label == "Spilled registers per thread"
+
+
+def test_ratio_is_of_medians_and_its_interval_of_opposite_percentiles() -> None:
+    kernel = measurement(samples=(10.0, 20.0, 30.0))  # p20 14, p80 26
+    baseline = measurement("baseline", samples=(40.0, 60.0, 80.0))  # p20 48, p80 72
+    result = ratio(kernel, baseline)
+    assert result.baseline_over_kernel == pytest.approx(3.0)
+    assert result.low == pytest.approx(48 / 26)
+    assert result.high == pytest.approx(72 / 14)
+
+
+def test_inverse_ratio_keeps_low_below_high() -> None:
+    inverse = Ratio(2.0, 1.6, 2.5).inverse
+    assert (inverse.baseline_over_kernel, inverse.low, inverse.high) == (0.5, 0.4, 0.625)
+
+
+@pytest.mark.parametrize(("low", "high", "level"), [(0.9, 1.1, True), (1.01, 1.1, False), (0.8, 0.99, False)])
+def test_level_means_that_the_interval_holds_one(low: float, high: float, level: bool) -> None:
+    assert Ratio(1.0, low, high).is_level is level
+
+
+@pytest.mark.parametrize(
+    ("us", "text"),
+    [
+        (762.6, "762.6 µs"),
+        (762.64, "762.6 µs"),
+        (1410.0, "1.41 ms"),
+        (1412.3, "1.412 ms"),
+        (2.3e6, "2.3 s"),
+        (999.94, "999.9 µs"),
+        (999.96, "1 ms"),
+        (999_960.0, "1 s"),
+        (0.01234, "0.01234 µs"),
+        (0.0, "0 µs"),
+        (1.2e10, "12000 s"),
+        (float("nan"), "n/a"),
+        (float("inf"), "n/a"),
+    ],
+)
+def test_format_time(us: float, text: str) -> None:
+    assert format_time(us) == text
+
+
+def test_format_range_says_a_common_unit_once() -> None:
+    assert format_range(94.69, 96.15) == "94.69–96.15 µs"
+    assert format_range(980.0, 1200.0) == "980 µs – 1.2 ms"
+
+
+def test_metrics_import_no_qt() -> None:
+    tree = ast.parse(Path(metrics.__file__).read_text(encoding="utf-8"))
+    modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    modules += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    assert not [name for name in modules if name.split(".")[0] in {"PyQt6", "pyqtgraph", "torch", "triton"}]

@@ -1,0 +1,172 @@
+"""The error panel: verdict first, the map, its special colour, heads, hover."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tests.samples import error_stats, make_record
+from workbench.model import Checked, Failed, FloatArray, Problem, RunRecord
+from workbench.ui.heatmap import NAN
+from workbench.ui.panels.error import ErrorPanel
+from workbench.ui.theme import load_theme
+
+PROBLEM = Problem(32, 64, 16)
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> ErrorPanel:
+    panel = ErrorPanel(load_theme("dark"))
+    qtbot.addWidget(panel)
+    panel.resize(700, 500)
+    panel.show()
+    return panel
+
+
+def feed(panel: ErrorPanel, record: RunRecord) -> None:
+    for event in record.events():
+        panel.take(event)
+    panel.tick()
+
+
+def plain(text: str) -> str:
+    return text.replace("&nbsp;", " ").replace("&#8209;", "-")
+
+
+def checked(error_map: FloatArray, **changes: object) -> Checked:
+    stats = replace(error_stats(np.nan_to_num(error_map, posinf=0.0)), **changes)  # type: ignore[arg-type]
+    return Checked("article", "kernel", stats, error_map)
+
+
+def test_pass_is_said_in_words_with_the_tolerance(panel: ErrorPanel) -> None:
+    record = make_record(problem=PROBLEM)
+    feed(panel, record)
+    assert "PASS" in panel.verdict.text()
+    assert panel.theme.good in panel.verdict.text()
+    assert "within rtol = atol = 0.002" in panel.verdict.text()
+    stats = plain(panel.stats.text())
+    for words in ("max abs", "(SDPA ", "mean abs", "RMS", "relative Frobenius", "worst at row", "got", "expected"):
+        assert words in stats
+
+
+def test_fail_is_said_in_words(panel: ErrorPanel) -> None:
+    feed(panel, make_record(problem=PROBLEM, passed=False))
+    assert "FAIL" in panel.verdict.text()
+    assert panel.theme.bad in panel.verdict.text()
+    assert "exceeds" in panel.verdict.text()
+
+
+def test_nan_is_counted_named_and_coloured(panel: ErrorPanel) -> None:
+    record = make_record(problem=PROBLEM)
+    errors = np.full((1, 32, 16), 1e-7, dtype=np.float32)
+    errors[0, 3, 5] = np.nan
+    errors[0, 9, 5] = np.inf
+    panel.take(record.started)
+    panel.take(checked(errors, passed=False, non_finite=2))
+    panel.tick()
+    assert "FAIL" in panel.verdict.text()
+    assert "2 values are NaN or infinite" in panel.verdict.text()
+    assert panel.legend.isVisible()
+    assert panel.view.image.image[3, 5] == NAN
+    assert panel.view.image.image[9, 5] == NAN
+    panel.view.hovered.emit((3, 5))
+    assert panel.readout.text() == "row 3 · column 5 · |error| NaN"
+
+
+def test_output_of_nothing_but_nan_is_drawn(panel: ErrorPanel) -> None:
+    panel.take(make_record(problem=PROBLEM).started)
+    panel.take(checked(np.full((1, 32, 16), np.nan, dtype=np.float32), passed=False, non_finite=512))
+    panel.tick()
+    assert (panel.view.image.image == NAN).all()
+
+
+def test_sdpa_at_a_click(panel: ErrorPanel) -> None:
+    record = make_record(problem=PROBLEM, passed=False)
+    feed(panel, record)
+    panel.sdpa_button.click()
+    panel.tick()
+    assert "SDPA (efficient)" in panel.verdict.text()
+    assert "PASS" in panel.verdict.text()
+    assert "(kernel " in plain(panel.stats.text())
+
+
+def test_sdpa_cannot_be_chosen_without_it(panel: ErrorPanel) -> None:
+    record = make_record(problem=PROBLEM)
+    feed(panel, replace(record, checked=record.checked[:1]))
+    assert not panel.sdpa_button.isEnabled()
+
+
+def test_worst_element_is_marked_and_profiles_peak_there(panel: ErrorPanel) -> None:
+    record = make_record(problem=PROBLEM)
+    feed(panel, record)
+    _, row, column = record.checked[0].error.worst
+    x, y = panel.ring.getData()
+    assert (x.tolist(), y.tolist()) == ([column], [row])
+    values, rows = panel.rows_curve.getData()
+    assert rows[int(np.argmax(values))] == row
+    columns, values = panel.columns_curve.getData()
+    assert columns[int(np.argmax(values))] == column
+
+
+def test_small_errors_have_their_exponent_on_every_axis(panel: ErrorPanel) -> None:
+    feed(panel, make_record(problem=PROBLEM))
+    for axis in (panel.view.bar.axis, panel.rows_plot.getAxis("bottom"), panel.columns_plot.getAxis("left")):
+        assert axis.labelText.endswith("×1e-7")
+
+
+def test_heads_begin_with_the_worst(panel: ErrorPanel) -> None:
+    errors = np.zeros((3, 8, 4), dtype=np.float32)
+    errors[2, 5, 1] = 1e-3
+    panel.take(make_record(problem=PROBLEM).started)
+    panel.take(checked(errors))
+    panel.tick()
+    assert panel.head_box.isVisible()
+    assert panel.head_box.value() == 2
+    assert "head 2" in plain(panel.stats.text())
+    panel.head_box.setValue(0)
+    panel.tick()
+    assert len(panel.ring.getData()[0]) == 0
+    assert panel.view.value(5, 1) == "0"
+
+
+def test_one_head_needs_no_selector(panel: ErrorPanel) -> None:
+    feed(panel, make_record(problem=PROBLEM))
+    assert not panel.head_box.isVisible()
+
+
+def test_numbers_stay_when_the_map_was_not_kept(panel: ErrorPanel) -> None:
+    record = make_record(problem=PROBLEM)
+    feed(panel, replace(record, checked=tuple(replace(c, error_map=None) for c in record.checked)))
+    assert "PASS" in panel.verdict.text()
+    assert panel.stack.shows_plots
+    assert not panel.map_stack.shows_plots
+
+
+def test_started_forgets_and_failure_is_a_card(panel: ErrorPanel) -> None:
+    feed(panel, make_record(problem=PROBLEM))
+    feed(panel, make_record(2, PROBLEM, failure=Failed("compile", "no", "power of two")))
+    assert not panel.stack.shows_plots
+    assert "power of two" in panel.stack.card.label.text()
+
+
+def test_failure_after_the_check_keeps_the_map(panel: ErrorPanel) -> None:
+    record = make_record(problem=PROBLEM)
+    feed(panel, replace(record, measured=(), end=Failed("cancelled", "Stopped.")))
+    assert panel.stack.shows_plots
+
+
+def test_large_maps_are_drawn_quickly(panel: ErrorPanel) -> None:
+    errors = np.random.default_rng(0).random((1, 16384, 1024), dtype=np.float32)
+    panel.take(make_record(problem=PROBLEM).started)
+    event = checked(errors)
+    times = []
+    for _ in range(4):
+        panel.take(event)
+        start = time.perf_counter()
+        panel.draw()
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.2  # about 22 ms on two quiet cores

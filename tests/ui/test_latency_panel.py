@@ -1,0 +1,201 @@
+"""The latency panel: samples as they arrive, scale and unit, history, words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPointF, Qt
+from pytestqt.qtbot import QtBot
+
+from tests.samples import GPU, INTERPRETER, make_record
+from workbench.model import INTERPRETER_LABEL, Failed, Problem, RunRecord, Samples, TileConfig
+from workbench.ui.panels.latency import LatencyPanel
+from workbench.ui.theme import load_theme
+
+PROBLEM = Problem(32, 64, 16)
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> LatencyPanel:
+    panel = LatencyPanel(load_theme("dark"))
+    qtbot.addWidget(panel)
+    panel.resize(900, 500)
+    panel.show()
+    return panel
+
+
+def feed(panel: LatencyPanel, record: RunRecord) -> None:
+    for event in record.events():
+        panel.take(event)
+    panel.tick()
+
+
+def test_empty_panel_says_how_to_begin(panel: LatencyPanel) -> None:
+    panel.tick()
+    assert not panel.stack.shows_plots
+    assert "Press Run (F5)" in panel.stack.card.label.text()
+
+
+def test_samples_are_drawn_as_they_arrive(panel: LatencyPanel) -> None:
+    record = make_record(problem=PROBLEM)
+    panel.take(record.started)
+    panel.take(Samples("kernel", np.array([10.0, 11.0])))
+    panel.tick()
+    panel.take(Samples("kernel", np.array([12.0])))
+    panel.tick()
+    x, y = panel.samples_plot.points["kernel"].getData()
+    assert x.tolist() == [1, 2, 3]
+    assert y.tolist() == [10.0, 11.0, 12.0]
+    assert "3 launches" in panel.header.text().replace("&nbsp;", " ")
+
+
+def test_measurement_replaces_the_samples_it_summarises(panel: LatencyPanel) -> None:
+    record = make_record(problem=PROBLEM)
+    feed(panel, record)
+    for role in ("kernel", "baseline"):
+        assert len(panel.samples_plot.points[role].getData()[0]) == 50
+    text = panel.header.text().replace("&nbsp;", " ").replace("&#8209;", "-")
+    for words in (
+        "article kernel",
+        "SDPA (efficient)",
+        "clock: cuda events",
+        "50 launches each",
+        "10 warm-ups",
+        "p20–p80",
+    ):
+        assert words in text
+
+
+def test_started_forgets_the_last_run(panel: LatencyPanel) -> None:
+    feed(panel, make_record(problem=PROBLEM))
+    panel.take(make_record(2, PROBLEM).started)
+    panel.tick()
+    assert panel.run.samples() == {}
+    assert not panel.stack.shows_plots
+
+
+def test_stopped_run_keeps_its_samples(panel: LatencyPanel) -> None:
+    record = make_record(problem=PROBLEM)
+    stopped = replace(
+        record, measured=(), partial=(Samples("kernel", np.arange(1.0, 6.0)),), end=Failed("cancelled", "Stopped.")
+    )
+    feed(panel, stopped)
+    assert panel.stack.shows_plots
+    assert "not finished" in panel.header.text().replace("&nbsp;", " ")
+
+
+def test_failure_without_samples_is_a_card(panel: LatencyPanel) -> None:
+    feed(panel, make_record(problem=PROBLEM, failure=Failed("resources", "too much", "smaller tiles")))
+    assert not panel.stack.shows_plots
+    assert "What to try" in panel.stack.card.label.text()
+
+
+def test_auto_scale_follows_the_medians_and_can_be_overridden(panel: LatencyPanel) -> None:
+    feed(panel, make_record(problem=PROBLEM, kernel_us=4000, baseline_us=24))
+    assert panel.scale.log
+    assert "log" in panel.samples_plot.plot.getAxis("left").labelText
+    y = panel.samples_plot.points["kernel"].getData()[1]
+    assert 3.5 < y.mean() < 3.7
+    panel.scale_box.setCurrentText("Linear")
+    panel.tick()
+    assert not panel.scale.log
+    assert panel.samples_plot.points["kernel"].getData()[1].mean() > 3000
+
+
+@pytest.mark.parametrize(("us", "unit"), [(300.0, "µs"), (3e4, "ms"), (3e6, "s")])
+def test_axis_names_the_unit(panel: LatencyPanel, us: float, unit: str) -> None:
+    feed(panel, make_record(problem=PROBLEM, kernel_us=us, baseline_us=us))
+    assert panel.samples_plot.plot.getAxis("left").labelText == f"time per launch, {unit}"
+
+
+def test_interpreter_is_named_in_the_warning_colour(panel: LatencyPanel) -> None:
+    feed(panel, make_record(problem=PROBLEM, device=INTERPRETER))
+    assert INTERPRETER_LABEL in panel.header.text()
+    assert panel.theme.warn in panel.header.text()
+
+
+def test_wrong_output_is_said_before_its_speed(panel: LatencyPanel) -> None:
+    feed(panel, make_record(problem=PROBLEM, passed=False))
+    text = panel.header.text()
+    assert text.index("FAIL") < text.index("median")
+
+
+def test_history_holds_only_comparable_runs(panel: LatencyPanel) -> None:
+    shown = make_record(5, PROBLEM, TileConfig(32, 32))
+    records = [
+        make_record(1, PROBLEM, TileConfig(16, 16)),
+        make_record(2, replace(PROBLEM, n=128)),
+        make_record(3, replace(PROBLEM, seed=9), TileConfig(16, 32)),  # another seed is the same work
+        make_record(4, PROBLEM, device=replace(GPU, name="Another GPU")),
+        make_record(4, PROBLEM, device=INTERPRETER),
+        make_record(6, PROBLEM, failure=Failed("compile", "no")),
+        shown,
+    ]
+    panel.set_history(records)
+    feed(panel, shown)
+    assert panel.history_plot.axis._labels == ["16×16", "16×32", "32×32"]
+    assert panel.history_plot.axis._shown == 2
+
+
+def test_unfinished_run_is_the_end_of_its_history(panel: LatencyPanel) -> None:
+    panel.set_history([make_record(1, PROBLEM)])
+    panel.take(make_record(2, PROBLEM, TileConfig(64, 16)).started)
+    panel.take(Samples("kernel", np.array([5.0, 6.0])))
+    panel.tick()
+    assert panel.history_plot.axis._labels == ["16×16", "64×16"]
+
+
+def test_trend_is_long_but_bounded_and_keeps_the_run_shown(panel: LatencyPanel) -> None:
+    records = [make_record(i, PROBLEM, TileConfig(16, 16 + i)) for i in range(60)]
+    panel.set_history(records)
+    feed(panel, records[0])
+    assert len(panel.history_plot.axis._labels) == 40
+    assert panel.history_plot.axis._shown == 0
+
+
+def test_hover_tells_sample_bin_and_run(panel: LatencyPanel, qtbot: QtBot) -> None:
+    record = make_record(1, PROBLEM, TileConfig(32, 16, num_warps=8, num_stages=2))
+    panel.set_history([record])
+    feed(panel, record)
+    qtbot.wait(20)
+    value = float(record.measured[0].measurement.latency.samples[6])
+    box = panel.samples_plot.plot.vb
+    lines = panel.hover_lines(box.mapViewToScene(QPointF(7, value)))
+    assert "article&nbsp;kernel" in lines[0]
+    assert "launch 7" in lines[1]
+    assert panel.scale.text(value) in lines[1]
+    run = panel.hover_lines(panel.history_plot.plot.vb.mapViewToScene(QPointF(0, value)))
+    assert "32×16" in run[0]
+    assert "8 warps, 2 stages" in run[0]
+    assert "p20–p80" in run[1]
+    counted = panel.hover_lines(panel.distribution_plot.plot.vb.mapViewToScene(QPointF(1, value)))
+    assert "µs" in counted[0]
+    assert "launch" in counted[1]
+    assert panel.hover_lines(QPointF(-100, -100)) == []
+
+
+def test_zoom_is_kept_while_samples_arrive_and_reset_by_a_double_click(panel: LatencyPanel, qtbot: QtBot) -> None:
+    feed(panel, make_record(problem=PROBLEM))
+    box = panel.samples_plot.plot.vb
+    whole = box.viewRange()[1]
+    box.setYRange(100, 110, padding=0)
+    box.sigRangeChangedManually.emit([True, True])
+    panel.take(Samples("kernel", np.array([1.0])))
+    panel.tick()
+    assert box.viewRange()[1] == pytest.approx([100, 110])
+    position = panel.graphics.mapFromScene(box.sceneBoundingRect().center())
+    qtbot.mouseDClick(panel.graphics.viewport(), Qt.MouseButton.LeftButton, pos=position)  # type: ignore[no-untyped-call]
+    qtbot.mouseRelease(panel.graphics.viewport(), Qt.MouseButton.LeftButton, pos=position)  # type: ignore[no-untyped-call]
+    panel.tick()
+    assert box.viewRange()[1] == pytest.approx(whole)
+
+
+def test_theme_can_change_under_a_run(panel: LatencyPanel) -> None:
+    feed(panel, make_record(problem=PROBLEM))
+    light = load_theme("light")
+    panel.apply_theme(light)
+    panel.tick()
+    assert light.kernel in panel.header.text()
+    assert panel.samples_plot.points["kernel"].opts["brush"].color().name() == light.kernel

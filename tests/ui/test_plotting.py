@@ -1,0 +1,211 @@
+"""Numbers, units, bins and pooling; the map's special colours; the card for failures."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPointF
+from pytestqt.qtbot import QtBot
+
+from workbench.model import Failed, FailureKind
+from workbench.ui.cards import MessageCard, PlotStack
+from workbench.ui.heatmap import MINUS_INF, NAN, HeatmapView, quantise
+from workbench.ui.plotting import (
+    ValueAxis,
+    histogram_edges,
+    log_ticks,
+    number,
+    pool,
+    scale_exponent,
+    step_outline,
+    time_scale,
+)
+from workbench.ui.theme import load_theme
+
+THEME = load_theme("dark")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (381.94, "381.9"),
+        (1234.5, "1,234"),
+        (3.13e-7, "3.130e-7"),
+        (0.0, "0"),
+        (-np.inf, "−inf"),
+        (np.nan, "NaN"),
+    ],
+)
+def test_number(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("medians", "unit"),
+    [([380.0, 190.0], "µs"), ([4000.0, 1900.0], "ms"), ([8.4e6, 2e6], "s"), ([8.4e6, 310.0], "ms"), ([], "µs")],
+)
+def test_one_unit_for_all_medians(medians: list[float], unit: str) -> None:
+    assert time_scale(medians).unit == unit
+
+
+def test_auto_scale_is_logarithmic_from_a_factor_of_ten() -> None:
+    assert not time_scale([100.0, 999.0]).log
+    assert time_scale([100.0, 1001.0]).log
+    assert time_scale([100.0, 101.0], log=True).log
+    assert not time_scale([1.0, 1e6], log=False).log
+
+
+def test_log_scale_survives_a_zero_from_a_coarse_clock() -> None:
+    assert np.isfinite(time_scale([1.0], log=True).to_axis(np.array([0.0, 1.0]))).all()
+
+
+def test_exponent_is_taken_out_of_small_errors_only() -> None:
+    assert scale_exponent(3.1e-7) == -7
+    assert scale_exponent(0.5) == 0
+    assert scale_exponent(0.0) == 0
+    assert scale_exponent(np.inf) == 0
+
+
+@pytest.mark.parametrize(("low", "high"), [(24.0, 4000.0), (180.0, 400.0), (0.3, 9000.0), (5.0, 5.0)])
+def test_log_ticks_are_round_few_and_inside(low: float, high: float) -> None:
+    ticks = log_ticks(low, high, 6)
+    assert 1 <= len(ticks) <= 8
+    assert all(low <= t <= high for t in ticks)
+
+
+def test_value_axis_labels_a_log_axis_with_plain_numbers(qapp: object) -> None:
+    axis = ValueAxis("left")
+    axis.log = True
+    (_, ticks) = axis.tickValues(1.0, 4.0, 300)[0]
+    assert axis.tickStrings(ticks, 1.0, 1.0)[-1] == "10,000"
+
+
+def test_bins_hold_every_value_and_are_common() -> None:
+    rng = np.random.default_rng(0)
+    groups = [rng.normal(380, 5, 50), rng.normal(190, 3, 40)]
+    edges = histogram_edges(groups)
+    assert len(edges) <= 81
+    assert [np.histogram(g, edges)[0].sum() for g in groups] == [50, 40]
+
+
+def test_bins_of_equal_values_have_a_width() -> None:
+    edges = histogram_edges([np.full(5, 2.0)])
+    assert edges[0] < 2.0 < edges[1]
+
+
+def test_outline_closes_on_the_axis() -> None:
+    path = step_outline(np.array([3, 1]), np.array([0.0, 1.0, 2.0]))
+    assert path.elementAt(0).x == 0
+    assert path.elementAt(path.elementCount() - 1).x == 0
+    assert path.boundingRect().width() == 3
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (4, 3), (7, 5), (1000, 2)])
+def test_pooling_keeps_the_largest_of_every_block(rows: int, columns: int) -> None:
+    data = np.random.default_rng(0).random((101, 53)).astype(np.float32)
+    pooled = pool(data, rows, columns, "max")
+    for i in range(pooled.shape[0]):
+        for j in range(pooled.shape[1]):
+            block = data[i * rows : (i + 1) * rows, j * columns : (j + 1) * columns]
+            assert pooled[i, j] == block.max()
+
+
+def test_pooling_keeps_nan_and_may_take_the_first() -> None:
+    data = np.zeros((8, 8), dtype=np.float32)
+    data[3, 5] = np.nan
+    assert np.isnan(pool(data, 4, 4, "max")[0, 1])
+    assert pool(data, 4, 4, "first").shape == (2, 2)
+
+
+def test_palette_keeps_nan_and_minus_inf_apart() -> None:
+    index = quantise(np.array([[0.0, 1.0, 5.0], [np.nan, -np.inf, np.inf]]), 0.0, 1.0)
+    assert index.tolist() == [[0, 253, 253], [NAN, MINUS_INF, NAN]]
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> HeatmapView:
+    view = HeatmapView(THEME, "query row", "column", "max")
+    view.insert_bar(view.plot)
+    qtbot.addWidget(view)
+    view.resize(500, 400)
+    view.show()
+    return view
+
+
+def test_map_paints_nan_in_its_colour(view: HeatmapView) -> None:
+    data = np.zeros((20, 20), dtype=np.float32)
+    data[:, :10] = np.nan
+    view.set_data(data, (0.0, 1.0), "error")
+    view.refresh()
+    box = view.plot.vb
+    scene = box.mapViewToScene(QPointF(3, 10))
+    pixel = view.graphics.grab().toImage().pixelColor(view.graphics.mapFromScene(scene))
+    assert pixel.name() == THEME.bad
+
+
+def test_map_is_drawn_no_finer_than_the_screen_and_read_exactly(view: HeatmapView) -> None:
+    data = np.random.default_rng(0).random((4096, 512)).astype(np.float32)
+    data[4001, 317] = 9.0
+    view.set_data(data, (0.0, 9.0), "error")
+    view.refresh()
+    assert view.image.image.shape[0] <= 400
+    assert view.image.image.max() == 253  # the one large value is still seen
+    assert view.value(4001, 317) == "9.000"
+    scene = view.plot.vb.mapViewToScene(QPointF(317, 4001))
+    row, column = view.cell_at(scene) or (0, 0)
+    assert abs(row - 4001) <= 1
+    assert column == 317
+
+
+def test_zooming_in_draws_single_cells(view: HeatmapView) -> None:
+    data = np.random.default_rng(0).random((4096, 512)).astype(np.float32)
+    view.set_data(data, (0.0, 1.0), "error")
+    view.refresh()
+    view.plot.vb.setRange(xRange=(100, 120), yRange=(2000, 2030), padding=0)
+    view.refresh()
+    top, end, left, right = view.visible()
+    assert view.image.image.shape == (end - top, right - left)
+    view.plot.vb.reset_asked.emit()
+    assert view.visible() == (0, 4096, 0, 512)
+
+
+def test_row_zero_is_at_the_top(view: HeatmapView) -> None:
+    view.set_data(np.zeros((10, 10)), (0.0, 1.0), "error")
+    box = view.plot.vb
+    assert box.mapViewToScene(QPointF(0, 0)).y() < box.mapViewToScene(QPointF(0, 9)).y()
+
+
+def test_a_very_large_map_is_pooled_quickly(view: HeatmapView) -> None:
+    data = np.random.default_rng(0).random((16384, 1024), dtype=np.float32)
+    times = []
+    for _ in range(4):
+        view.set_data(data, (0.0, 1.0), "error")
+        start = time.perf_counter()
+        view.refresh()
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.15  # about 10 ms on two quiet cores
+
+
+@pytest.mark.parametrize(
+    "kind", ["compile", "resources", "launch", "memory", "timeout", "died", "cancelled", "invalid"]
+)
+def test_card_says_what_happened_and_what_to_try(qtbot: QtBot, kind: FailureKind) -> None:
+    card = MessageCard(THEME)
+    qtbot.addWidget(card)
+    card.show_failure(Failed(kind, "a < b & c", "smaller tiles"))
+    text = card.label.text()
+    assert "a &lt; b &amp; c" in text
+    assert "What to try: " in text
+    assert "smaller tiles" in text
+
+
+def test_stack_returns_to_the_plot(qtbot: QtBot) -> None:
+    card = MessageCard(THEME)
+    stack = PlotStack(THEME, card)
+    qtbot.addWidget(stack)
+    stack.show_text("nothing")
+    assert not stack.shows_plots
+    stack.show_plots()
+    assert stack.shows_plots

@@ -1,0 +1,249 @@
+"""The table of runs: right before fast, sorting by value, selection, and what is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from PyQt6.QtCore import QItemSelectionModel, QPoint, Qt
+from PyQt6.QtGui import QAction, QGuiApplication
+from PyQt6.QtWidgets import QMenu, QTableView
+from pytestqt.qtbot import QtBot
+
+from tests.samples import INTERPRETER, make_record
+from tests.ui import hands
+from tests.ui.hands import press_key
+from workbench.model import Failed, Problem, RunRecord, RunRequest, TileConfig
+from workbench.ui.results_table import ResultsTable
+from workbench.ui.run_columns import COLUMNS, Cell
+from workbench.ui.theme import load_theme
+
+DARK = load_theme("dark")
+TITLES = [column.title for column in COLUMNS]
+
+
+def small(run_id: int, us: float = 380.0, failure: Failed | None = None, passed: bool = True) -> RunRecord:
+    started = f"2026-01-31T12:00:{run_id:02}"
+    record = make_record(run_id, Problem(8, 32, 4), kernel_us=us, failure=failure, passed=passed, launches=5)
+    return replace(record, started=replace(record.started, started_at=started))
+
+
+def no_arrays(record: RunRecord) -> RunRecord:
+    """As a session loads it: without error maps and states."""
+    return replace(record, checked=tuple(replace(c, error_map=None) for c in record.checked), states=None)
+
+
+STOPPED = small(4, failure=Failed("cancelled", "stopped by you"))
+OVER = small(5, failure=Failed("resources", "shared memory: 458752 B needed", "fewer stages"))
+RECORDS = [small(1, 300.0), small(2, 1500.0), small(3, 90.0, passed=False), STOPPED, OVER]
+
+
+@pytest.fixture
+def table(qtbot: QtBot) -> Iterator[ResultsTable]:
+    widget = ResultsTable(DARK)
+    qtbot.addWidget(widget)
+    widget.resize(1400, 300)
+    with qtbot.waitExposed(widget):
+        widget.show()
+    widget.set_records([no_arrays(record) for record in RECORDS])
+    yield widget
+
+
+def view(table: ResultsTable) -> QTableView:
+    found = table.findChild(QTableView)
+    assert found is not None
+    return found
+
+
+def texts(table: ResultsTable, title: str) -> list[str]:
+    model = view(table).model()
+    assert model is not None
+    return [str(model.index(row, TITLES.index(title)).data()) for row in range(model.rowCount())]
+
+
+def cell(record: RunRecord, title: str) -> Cell:
+    return COLUMNS[TITLES.index(title)].cell(record)
+
+
+def click(table: ResultsTable, row: int) -> None:
+    shown = view(table)
+    model, viewport = shown.model(), shown.viewport()
+    assert model is not None and viewport is not None
+    place = shown.visualRect(model.index(row, 1)).center()
+    hands.click(viewport, place)
+
+
+def clipboard() -> str:
+    board = QGuiApplication.clipboard()
+    assert board is not None
+    return board.text()
+
+
+def test_newest_is_first_and_state_comes_before_any_time(table: ResultsTable) -> None:
+    assert texts(table, "Run") == ["5", "4", "3", "2", "1"]
+    assert texts(table, "State") == ["failed: out of shared memory", "stopped", "WRONG", "passed", "passed"]
+    assert TITLES.index("State") == 1 < TITLES.index("Median")
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        (Qt.SortOrder.AscendingOrder, ["3", "1", "2"]),
+        (Qt.SortOrder.DescendingOrder, ["2", "1", "3"]),
+    ],
+)
+def test_times_sort_by_value_with_missing_ones_last(
+    table: ResultsTable, order: Qt.SortOrder, expected: list[str]
+) -> None:
+    view(table).sortByColumn(TITLES.index("Median"), order)
+    assert texts(table, "Run")[:3] == expected
+    assert set(texts(table, "Run")[3:]) == {"4", "5"}  # no times there; 1.5 ms is more than 300 µs
+
+
+def test_a_wrong_run_is_marked_and_its_speed_is_not_claimed() -> None:
+    wrong = RECORDS[2]
+    assert cell(wrong, "State").text == "WRONG"
+    assert (cell(wrong, "State").tone, cell(wrong, "State").bold) == ("bad", True)
+    assert cell(wrong, "Median").struck
+    assert cell(wrong, "SDPA / kernel").text == "n/a"
+    assert cell(wrong, "Max error").tone == "bad"
+    assert cell(wrong, "SDPA max error").tone == ""
+
+
+def test_wrong_stays_wrong_when_the_run_failed_later() -> None:
+    record = replace(RECORDS[2], end=Failed("timeout", "silent for 180 s"))
+    assert cell(record, "State").text == "WRONG"
+    assert "took too long" in cell(record, "State").tooltip
+
+
+def test_a_passing_gpu_run_has_ratio_and_throughput() -> None:
+    record = make_record(1, kernel_us=95.0, baseline_us=190.0)
+    assert cell(record, "SDPA / kernel").text.startswith(("1.9", "2"))
+    assert "× [" in cell(record, "SDPA / kernel").text
+    assert cell(record, "TFLOP/s").sort == pytest.approx(4 * 128 * 512 * 64 / 95e6, rel=0.1)
+
+
+@pytest.mark.parametrize("title", ["SDPA / kernel", "TFLOP/s"])
+def test_interpreter_times_are_not_compared(title: str) -> None:
+    shown = cell(make_record(1, device=INTERPRETER), title)
+    assert (shown.text, shown.sort, shown.tooltip) == ("n/a", None, "interpreter, not GPU time")
+
+
+def test_interpreter_times_are_named_in_their_row() -> None:
+    assert cell(make_record(1, device=INTERPRETER), "Clock").text == "interpreter, not GPU time"
+    assert cell(make_record(1), "Clock").text == "GPU"
+    assert TITLES.index("Clock") == TITLES.index("Median") - 1
+    assert cell(make_record(1, device=INTERPRETER), "Median").tooltip.startswith("interpreter, not GPU time")
+
+
+def test_unfinished_run_is_running() -> None:
+    assert cell(replace(make_record(1), end=None, measured=()), "State").text == "running"
+
+
+def test_every_time_has_its_unit() -> None:
+    record = make_record(1, kernel_us=1500.0, baseline_us=90.0)
+    for title in ("Median", "p20 – p80", "SDPA median"):
+        assert cell(record, title).text.endswith((" µs", " ms"))
+
+
+def test_exported_cells_match_their_header() -> None:
+    for record in [*RECORDS, make_record(9, device=INTERPRETER)]:
+        for column in COLUMNS:
+            assert len(column.cell(record).plain) == len(column.export), column.title
+
+
+def test_click_and_keys_announce_the_run_once_and_select_does_not(table: ResultsTable) -> None:
+    seen: list[int] = []
+    table.recordSelected.connect(lambda record: seen.append(record.run_id))
+    table.select(("", 2))
+    assert seen == []
+    assert table.selected() == table.records()[1]
+    click(table, 0)
+    assert seen == [5]
+    click(table, 0)  # once more: to see it again after a live run
+    assert seen == [5, 5]
+    press_key(view(table), Qt.Key.Key_Down)
+    assert seen == [5, 5, 4]
+
+
+def test_upsert_adds_and_replaces_without_touching_the_selection(qtbot: QtBot, table: ResultsTable) -> None:
+    table.select(("", 2))
+    with qtbot.assertNotEmitted(table.recordSelected):
+        table.upsert(replace(small(6), end=None, measured=()))
+        assert texts(table, "State")[0] == "running"
+        table.upsert(small(6))
+        table.upsert(replace(small(2), source="other.tilescope"))  # another run: the key has the source
+        table.set_records(table.records())
+    assert texts(table, "State")[0] == "passed"
+    assert len(table.records()) == 7
+    chosen = table.selected()
+    assert chosen is not None and (chosen.source, chosen.run_id) == ("", 2)
+
+
+def test_copy_puts_plain_numbers_under_a_header_with_units(table: ResultsTable) -> None:
+    table.select(("", 2))
+    press_key(view(table), Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    header, *rows = [line.split("\t") for line in clipboard().splitlines()]
+    assert len(rows) == 1
+    values = dict(zip(header, rows[0], strict=True))
+    assert (values["M"], values["N"], values["D"], values["state"]) == ("8", "32", "4", "passed")
+    measured = table.records()[1].measurement("kernel")
+    assert measured is not None
+    assert float(values["median (µs)"]) == pytest.approx(measured.latency.median, rel=1e-5)
+    assert float(values["p20 (µs)"]) <= float(values["median (µs)"]) <= float(values["p80 (µs)"])
+
+
+def test_copy_all_follows_the_order_shown(table: ResultsTable) -> None:
+    view(table).sortByColumn(0, Qt.SortOrder.AscendingOrder)
+    table.copy_all()
+    assert [line.split("\t")[0] for line in clipboard().splitlines()] == ["run", "1", "2", "3", "4", "5"]
+
+
+def test_copy_takes_every_selected_row(table: ResultsTable) -> None:
+    model, selection = view(table).model(), view(table).selectionModel()
+    assert model is not None and selection is not None
+    rows = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+    for row in (3, 1):
+        selection.select(model.index(row, 0), rows)
+    table.copy_selected()
+    assert [line.split("\t")[0] for line in clipboard().splitlines()] == ["run", "4", "2"]
+
+
+def test_context_menu_offers_the_settings_of_a_run(qtbot: QtBot, table: ResultsTable) -> None:
+    table.upsert(
+        replace(small(7), started=replace(small(7).started, request=RunRequest(Problem(9, 9, 9), TileConfig(64))))
+    )
+    click(table, 0)
+    view(table).customContextMenuRequested.emit(QPoint(20, 10))
+    menu = table.findChild(QMenu)
+    assert menu is not None
+    actions: dict[str, QAction] = {action.text(): action for action in menu.actions()}
+    assert list(actions) == ["Use these settings", "Copy", "Copy all"]
+    with qtbot.waitSignal(
+        table.settingsRequested, check_params_cb=lambda r: r == RunRequest(Problem(9, 9, 9), TileConfig(64))
+    ):
+        actions["Use these settings"].trigger()
+    menu.close()
+
+
+def test_an_empty_table_takes_everything(qtbot: QtBot) -> None:
+    table = ResultsTable(DARK)
+    qtbot.addWidget(table)
+    table.show()
+    table.select(("", 1))
+    table.copy_selected()
+    table.copy_all()
+    table.apply_theme(load_theme("light"))
+    table.set_records([])
+    assert table.selected() is None
+    assert not table.grab().isNull()
+
+
+def test_colours_follow_the_theme(table: ResultsTable) -> None:
+    model = view(table).model()
+    assert model is not None
+    state = model.index(2, TITLES.index("State"))
+    assert state.data(Qt.ItemDataRole.ForegroundRole) == DARK.color("bad")
+    table.apply_theme(load_theme("light"))
+    assert state.data(Qt.ItemDataRole.ForegroundRole) == load_theme("light").color("bad")

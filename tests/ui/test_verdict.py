@@ -1,0 +1,207 @@
+"""The verdict: wrong before fast, no ratio where there is none, and nothing that overflows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PyQt6.QtGui import QColor
+from PyQt6.QtWidgets import QTabWidget, QWidget
+from pytestqt.qtbot import QtBot
+
+from tests.samples import GPU, INTERPRETER, make_record
+from workbench.model import Failed, Finished, Problem, Progress, Ready, RunRecord, TileConfig
+from workbench.ui.elided import Badge, ElidedLabel
+from workbench.ui.theme import load_theme
+from workbench.ui.verdict import Verdict
+
+DARK = load_theme("dark")
+
+
+@pytest.fixture
+def verdict(qtbot: QtBot) -> Verdict:
+    widget = Verdict(DARK)
+    qtbot.addWidget(widget)
+    widget.resize(1000, widget.height())
+    with qtbot.waitExposed(widget):
+        widget.show()
+    return widget
+
+
+def shown(verdict: Verdict) -> dict[str, QColor]:
+    """Visible texts from left to right, captions before their values, with their colours."""
+    return {label.text(): label.color() for label in verdict.findChildren(ElidedLabel) if label.isVisible()}
+
+
+def replay(verdict: Verdict, record: RunRecord) -> None:
+    for event in record.events():
+        verdict.take(event)
+
+
+def test_idle_names_the_device_once_it_is_known(verdict: Verdict) -> None:
+    assert "starting the engine" in verdict.text()
+    verdict.take(Ready(INTERPRETER, (), ()))
+    assert "Test CPU" in verdict.text()
+    assert "interpreter, not GPU time" in verdict.text()
+
+
+def test_running_says_the_phase_and_counts(qtbot: QtBot, verdict: Verdict) -> None:
+    verdict.take(make_record().started)
+    verdict.take(Progress("compiling"))
+    assert "compiling" in verdict.text()
+    assert "article 16×16, 128 × 512 × 64" in verdict.text()
+    before = verdict.text()
+    qtbot.waitUntil(lambda: verdict.text() != before, timeout=3000)  # the clock goes on without events
+    verdict.take(Progress("timing", 20, 100))
+    assert "timing 20 of 100" in verdict.text()
+    verdict.take(Finished(1.0))
+    assert "timing" not in verdict.text()
+
+
+def test_a_recording_without_an_end_does_not_count(verdict: Verdict) -> None:
+    verdict.show_source("recording: a.tilescope, NVIDIA H200")
+    verdict.take(make_record().started)
+    assert not verdict._clock.isActive()
+
+
+@pytest.mark.parametrize(
+    ("kernel_us", "baseline_us", "words"),
+    [(380.0, 190.0, "slower than SDPA"), (95.0, 190.0, "faster than SDPA"), (190.0, 190.0, "level with SDPA")],
+)
+def test_done_shows_times_ratio_and_error(verdict: Verdict, kernel_us: float, baseline_us: float, words: str) -> None:
+    replay(verdict, make_record(2, Problem(64, 128, 32), TileConfig(32, 16), kernel_us, baseline_us))
+    texts = shown(verdict)
+    assert any(words in text for text in texts)
+    assert any("tolerance 0.002" in text for text in texts)
+    assert any(text.endswith(", passed") for text in texts)
+    assert "article 32×16, 64 × 128 × 32" in texts
+    assert "SDPA efficient" in texts
+    kernel, baseline = (next(t for t, c in texts.items() if c == DARK.color(role)) for role in ("kernel", "baseline"))
+    assert kernel.endswith("µs") and baseline.endswith("µs")
+
+
+def test_slower_and_faster_have_their_interval_in_the_same_sense(verdict: Verdict) -> None:
+    replay(verdict, make_record(3, kernel_us=380.0, baseline_us=190.0))
+    interval = next(t for t in shown(verdict) if t.startswith("p20 to p80: "))
+    low, high = (float(x) for x in interval.removeprefix("p20 to p80: ").removesuffix("×").split("–"))
+    assert 1.8 < low < high < 2.2
+
+
+def test_wrong_is_first_and_there_is_no_ratio(verdict: Verdict) -> None:
+    record = make_record(4, kernel_us=50.0, passed=False)
+    verdict.take(record.started)
+    verdict.take(record.checked[0])  # before anything is timed
+    assert "WRONG: max error" in verdict.text()
+    replay(verdict, record)
+    texts = shown(verdict)
+    values = [text for text in texts if "WRONG" in text or text.endswith("µs")]
+    assert values[0].startswith("WRONG: max error") and values[0].endswith("over tolerance 0.002")
+    assert texts[values[0]] == DARK.color("bad")
+    assert "SDPA." not in verdict.text() and "faster" not in verdict.text()
+    assert DARK.color("kernel") not in texts.values()
+
+
+def test_not_finite_is_said_instead_of_a_number(verdict: Verdict) -> None:
+    record = make_record(4, passed=False)
+    error = replace(record.checked[0].error, non_finite=3, max_abs=float("nan"))
+    verdict.take(record.started)
+    verdict.take(replace(record.checked[0], error=error))
+    assert "WRONG: 3 values are NaN or infinite" in verdict.text()
+
+
+def test_wrong_outlives_a_later_failure(verdict: Verdict) -> None:
+    record = make_record(4, passed=False)
+    verdict.take(record.started)
+    verdict.take(record.checked[0])
+    verdict.take(Failed("timeout", "silent"))
+    assert "WRONG" in verdict.text()
+    assert "took too long" in verdict.text()
+
+
+def test_no_ratio_against_a_wrong_sdpa(verdict: Verdict) -> None:
+    record = make_record(5)
+    baseline = record.measured[1].measurement
+    bad = replace(baseline, error=replace(baseline.error, passed=False))
+    replay(verdict, replace(record, measured=(record.measured[0], replace(record.measured[1], measurement=bad))))
+    assert "SDPA efficient, WRONG" in verdict.text()
+    assert "than SDPA" not in verdict.text()
+
+
+def test_interpreter_shows_no_ratio_but_says_what_its_times_are(verdict: Verdict) -> None:
+    replay(verdict, make_record(6, device=INTERPRETER))
+    assert shown(verdict)["interpreter, not GPU time"] == DARK.color("warn")
+    assert "than SDPA" not in verdict.text()
+
+
+def test_failure_says_kind_message_and_remedy(verdict: Verdict) -> None:
+    failed = Failed("resources", "shared memory: 458752 B needed, 232448 B allowed", "fewer stages")
+    replay(verdict, make_record(7, failure=failed))
+    texts = shown(verdict)
+    assert texts["out of shared memory"] == DARK.color("bad")
+    assert failed.message in texts
+    assert "Try: fewer stages" in texts
+
+
+def test_a_new_run_forgets_the_last(verdict: Verdict) -> None:
+    replay(verdict, make_record(8, passed=False))
+    verdict.take(make_record(9).started)
+    assert "WRONG" not in verdict.text()
+    assert "µs" not in verdict.text()
+
+
+def test_badge_names_the_recording_and_goes(verdict: Verdict) -> None:
+    badge = verdict.findChild(Badge)
+    assert badge is not None and not badge.isVisible()
+    verdict.show_source("recording: h200.tilescope, NVIDIA H200")
+    assert badge.isVisible()
+    assert badge.toolTip() == "recording: h200.tilescope, NVIDIA H200"
+    verdict.show_source("")
+    assert not badge.isVisible()
+
+
+WIDE = Problem(1024, 16, 2048)  # nearly as long in words as common shapes, and quick to make
+LONG = Failed("died", "the engine ended with signal 6\n" + "LLVM ERROR: Cannot select " * 30, "run again " * 40)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        make_record(1, WIDE, kernel_us=762.6),
+        make_record(2, WIDE, passed=False),
+        make_record(3, failure=LONG),
+    ],
+    ids=["done", "wrong", "failed"],
+)
+def test_nothing_overflows_a_window_of_1000_px(qtbot: QtBot, record: RunRecord) -> None:
+    tabs = QTabWidget()  # any parent that does not give way
+    qtbot.addWidget(tabs)
+    host = QWidget(tabs)
+    verdict = Verdict(DARK, host)
+    verdict.show_source("recording: a-long-name-of-a-recording.tilescope, NVIDIA H200")
+    replay(verdict, record)
+    verdict.setGeometry(0, 0, 1000, verdict.height())
+    tabs.show()
+    host.show()
+    assert verdict.minimumSizeHint().width() <= 1000
+    labels = [label for label in verdict.findChildren(ElidedLabel) if not label.isHidden()]
+    for label in labels:
+        right = label.mapTo(verdict, label.rect().topRight()).x()
+        assert right <= 1000
+        assert label.fontMetrics().horizontalAdvance(label.shown_text()) <= label.width()
+        assert "\n" not in label.text()
+    assert next(label for label in labels if label.text().startswith(("762", "77", "WRONG", "engine died")))
+
+
+def test_theme_recolours_what_is_shown(verdict: Verdict) -> None:
+    replay(verdict, make_record(1))
+    light = load_theme("light")
+    verdict.apply_theme(light)
+    assert light.color("kernel") in shown(verdict).values()
+    assert DARK.color("kernel") not in shown(verdict).values()
+
+
+def test_gpu_ready_after_a_run_leaves_the_result(verdict: Verdict) -> None:
+    replay(verdict, make_record(1))
+    before = verdict.text()
+    verdict.take(Ready(GPU, (), ()))
+    assert verdict.text() == before

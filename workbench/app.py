@@ -1,0 +1,199 @@
+"""Composition root: makes the application, the session, the engine's thread and the window, and joins them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import traceback
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from workbench.cli import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable, request_from
+from workbench.doctor import QT_LIBRARIES, X11_LIBRARIES, install_text, missing_libraries
+from workbench.library import Library
+from workbench.model import Failed, RunRecord, RunRequest
+from workbench.presets import Preset
+from workbench.session import SUFFIX, Session, SessionError
+
+if TYPE_CHECKING:
+    from PyQt6.QtCore import QSettings
+    from PyQt6.QtWidgets import QApplication
+
+    from workbench.ui.main_window import MainWindow
+
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg")
+DEFAULT_SIZE = (1440, 900)
+NO_DISPLAY = (
+    "there is no display to open a window on (DISPLAY and WAYLAND_DISPLAY are not set); "
+    "run, screenshot, presets, kernels and doctor work without one"
+)
+
+
+def open_window(preset: Preset | None, session: Path | None, size: tuple[int, int] | None, theme: str | None) -> int:
+    """Open the window and stay until it is closed. Raises UsageError where no window can be opened."""
+    if not _has_display():
+        raise UsageError(NO_DISPLAY)
+    _check_libraries()
+    from PyQt6.QtCore import QSettings
+
+    app = make_application()
+    settings = QSettings("Tilescope", "Tilescope")
+    theme = theme or str(settings.value("theme", "dark"))
+    window = make_window(Session(session or _default_session()), settings, theme)
+    _survive_errors(window)
+    if size is not None:
+        window.resize(*size)
+    window.show()
+    window.start(None if preset is None else _request_of(preset))
+    return app.exec()
+
+
+def take_screenshot(options: argparse.Namespace) -> int:
+    """Run, or open the recording that `--session` names, and save a picture; needs no display.
+
+    Raises UsageError for a file that cannot be written or read, and for an unknown panel.
+    """
+    request = request_from(options)
+    output: Path = options.output
+    if output.suffix.lower() not in PICTURE_SUFFIXES:
+        raise UsageError(f"{output} is no picture's name; allowed are names that end in {', '.join(PICTURE_SUFFIXES)}")
+    check_writable(output)
+    if not 0.5 <= options.scale <= 4:
+        raise UsageError(f"scale is {options.scale:g}; allowed are 0.5 to 4")
+    if not _has_display():
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    _check_libraries()
+    from PyQt6.QtCore import QSettings
+
+    app = make_application()
+    with tempfile.TemporaryDirectory() as folder:
+        # A picture must not depend on where its maker left the docks, nor add runs to their session.
+        settings = QSettings(str(Path(folder, "settings.ini")), QSettings.Format.IniFormat)
+        window = make_window(Session(Path(folder, f"picture{SUFFIX}")), settings, options.theme or "dark")
+        window.resize(*(options.size or DEFAULT_SIZE))
+        window.docks.arrange()
+        window.show()
+        try:
+            record = _record_for(app, window, request, options.session)
+            return _picture(app, window, record, options)
+        finally:
+            window.close()
+
+
+def make_application() -> QApplication:
+    """The one QApplication, named so that its settings and data have their own folders."""
+    from PyQt6.QtGui import QIcon
+    from PyQt6.QtWidgets import QApplication
+
+    from workbench.ui.theme import ASSETS
+
+    existing = QApplication.instance()
+    app = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
+    app.setApplicationName("Tilescope")
+    app.setWindowIcon(QIcon(str(ASSETS / "icons" / "app.svg")))
+    return app
+
+
+def make_window(session: Session, settings: QSettings, theme_name: str, device: str = "auto") -> MainWindow:
+    """A window with its engine's thread, not yet started. Raises UsageError if the session cannot be used."""
+    from PyQt6.QtWidgets import QApplication
+
+    from workbench.ui.bridge import RunWorker
+    from workbench.ui.main_window import MainWindow
+    from workbench.ui.theme import THEME_NAMES, apply_theme, load_theme
+
+    try:
+        library = Library(session)
+    except SessionError as error:
+        raise UsageError(str(error)) from error
+    theme = load_theme(theme_name if theme_name in THEME_NAMES else "dark")
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    apply_theme(app, theme)
+    worker = RunWorker(session, library.next_id(), device)
+    return MainWindow(library, worker, settings, theme)
+
+
+def _record_for(app: QApplication, window: MainWindow, request: RunRequest, recording: Path | None) -> RunRecord:
+    """The run to picture: the recording's last, or a new one, once it has ended."""
+    if recording is not None:
+        try:
+            return window.open_recording(recording)
+        except SessionError as error:
+            raise UsageError(str(error)) from error
+    ended: list[RunRecord] = []
+    window.settled.connect(ended.append)
+    window.settled.connect(app.quit)
+    window.start(request)
+    app.exec()
+    return ended[0]
+
+
+def _picture(app: QApplication, window: MainWindow, record: RunRecord, options: argparse.Namespace) -> int:
+    """Save the picture and say, as `run` does, how the run ended."""
+    from workbench.ui.pictures import PictureError, save_picture, take_picture
+
+    if isinstance(record.end, Failed) and record.end.kind == "invalid":
+        raise UsageError(record.end.message)
+    try:
+        widget = window if options.panel is None else window.widget(options.panel)
+    except KeyError:
+        raise UsageError(f"panel is {options.panel!r}; allowed are {', '.join(window.widget_names())}") from None
+    for _ in range(3):  # layouts settle in a few rounds of events
+        app.processEvents()
+        window.flush()
+    try:
+        save_picture(take_picture(widget, options.scale), options.output)
+    except PictureError as error:
+        raise UsageError(str(error)) from error
+    if isinstance(record.end, Failed):
+        print(f"tilescope: {record.end.message}", file=sys.stderr)
+        return EXIT_FAILED
+    return EXIT_PASSED if all(check.error.passed for check in record.checked) else EXIT_WRONG
+
+
+def _request_of(preset: Preset) -> RunRequest:
+    return RunRequest(preset.problem, preset.tile, rtol=preset.rtol, atol=preset.atol)
+
+
+def _default_session() -> Path:
+    """A new file in the user's data folder; nothing is written before the first run has ended."""
+    from PyQt6.QtCore import QStandardPaths
+
+    base = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericDataLocation)
+    folder = Path(base, "tilescope", "sessions")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="tilescope-"))
+    return folder / f"{datetime.now():%Y-%m-%d-%H%M%S}-{os.getpid()}{SUFFIX}"
+
+
+def _has_display() -> bool:
+    names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    return sys.platform != "linux" or any(os.environ.get(name) for name in names)
+
+
+def _check_libraries() -> None:
+    """Name the packages of missing libraries; Qt itself would abort without a word that helps."""
+    packages = missing_libraries(QT_LIBRARIES)
+    if not os.environ.get("QT_QPA_PLATFORM") and not os.environ.get("WAYLAND_DISPLAY"):
+        packages += missing_libraries(X11_LIBRARIES)
+    if packages:
+        raise UsageError(f"Qt needs libraries that are not installed; install them: {install_text(packages)}")
+
+
+def _survive_errors(window: MainWindow) -> None:
+    """Log an error in a slot instead of aborting, which is what PyQt does by default: no run may be lost to it."""
+
+    def on_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        text = "".join(traceback.format_exception(kind, error, trace))
+        if sys.__stderr__ is not None:
+            sys.__stderr__.write(text)
+        window.report(text, f"An error in the window: {error}. The log has its traceback; what was measured is kept.")
+
+    sys.excepthook = on_error

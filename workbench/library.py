@@ -1,0 +1,79 @@
+"""All runs that the window knows: this session's, and those of recordings opened beside it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from workbench.model import RunRecord
+from workbench.session import Session, SessionError
+
+
+class Library:
+    """Summaries in memory, maps and states on disk until a run is shown.
+
+    A run that could not be written is held whole, so that it is not lost while the window lives.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._recordings: dict[str, Session] = {}
+        self._records: list[RunRecord] = []
+        self._unsaved: dict[int, RunRecord] = {}
+        if session.path.exists():
+            session.check()
+            self._records = session.summaries()
+
+    def records(self) -> tuple[RunRecord, ...]:
+        """Every run without its maps and states, in the order in which they came."""
+        return tuple(self._records)
+
+    def next_id(self) -> int:
+        """The number that the session's next run takes."""
+        return 1 + max((r.run_id for r in self._records if not r.source), default=0)
+
+    def add(self, record: RunRecord, saved: bool) -> RunRecord:
+        """Take in a run of this session; returns its summary."""
+        if not saved:
+            self._unsaved[record.run_id] = record
+        summary = without_maps(record)
+        self._records.append(summary)
+        return summary
+
+    def open_recording(self, path: Path) -> tuple[RunRecord, ...]:
+        """Read a recording's runs beside the others. Raises SessionError if it cannot be read."""
+        recording = Session(path, read_only=True)
+        summaries = recording.summaries()
+        if not summaries:
+            raise SessionError(f"{path.name} holds no runs")
+        self._recordings[path.stem] = recording
+        self._records = [r for r in self._records if r.source != path.stem] + summaries
+        return tuple(summaries)
+
+    def load(self, record: RunRecord) -> RunRecord:
+        """The whole run that belongs to a summary. Raises SessionError if its file cannot be read."""
+        if not record.source and record.run_id in self._unsaved:
+            return self._unsaved[record.run_id]
+        return self._recordings.get(record.source, self.session).load(record.run_id)
+
+    def save_copy(self, path: Path) -> int:
+        """Write this session's runs to `path`, compressed; returns their number. Raises SessionError."""
+        own = [r for r in self._records if not r.source]
+        target = Session(path)
+        if path.resolve() == self.session.path.resolve():
+            raise SessionError(f"{path.name} is the session itself; every run is in it already")
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise SessionError(f"{path} cannot be replaced: {error.strerror}") from error
+        target.check()
+        for record in own:
+            target.add(self.load(record), compress=True)
+        return len(own)
+
+
+def without_maps(record: RunRecord) -> RunRecord:
+    """A record without its large arrays."""
+    checked = tuple(replace(check, error_map=None) for check in record.checked)
+    states = record.states and replace(record.states, m_tile=None, m_running=None, l_running=None)
+    return replace(record, checked=checked, states=states)

@@ -1,0 +1,72 @@
+"""The window's commands: each has one action, shown in a menu, with its key and where useful in the tool bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PyQt6.QtGui import QAction, QKeySequence
+from PyQt6.QtWidgets import QMainWindow
+
+from workbench.ui.theme import Theme, icon
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command: its name in code, its text, its keys, its icon ("" for none) and what it is for."""
+
+    name: str
+    text: str
+    keys: tuple[str, ...] = ()
+    icon: str = ""
+    tip: str = ""
+    checkable: bool = False
+
+
+COMMANDS = (
+    Command("run", "Run", ("Ctrl+R", "F5"), "run", "Run the kernel and SDPA with the values of the form"),
+    Command("stop", "Stop", ("Esc",), "stop", "Stop the run; what it has measured stays"),
+    Command("auto", "Auto-run", ("Ctrl+Shift+R",), "auto", "Run again after every change of the form", True),
+    Command("open", "Open recording…", ("Ctrl+O",), "open", "Show runs recorded elsewhere, read-only"),
+    Command("save", "Save session as…", ("Ctrl+S",), "save", "Write this session's runs to a file"),
+    Command(
+        "screenshot", "Picture of the window…", ("Ctrl+Shift+S",), "screenshot", "To the clipboard and a file, at 2x"
+    ),
+    Command("quit", "Quit", ("Ctrl+Q",)),
+    Command("reset", "Reset layout", (), "reset", "Put every dock back to its first place"),
+    Command("theme", "Light colours", ("Ctrl+T",), "theme", "Change between dark and light", True),
+    Command("keys", "Keys and mouse", ("F1",), "help"),
+    Command("about", "About Tilescope"),
+)
+
+
+class Actions:
+    """The QActions of COMMANDS, by name."""
+
+    def __init__(self, window: QMainWindow, theme: Theme) -> None:
+        self._actions: dict[str, QAction] = {}
+        for command in COMMANDS:
+            action = QAction(command.text, window)
+            action.setObjectName(f"action_{command.name}")
+            action.setShortcuts([QKeySequence(keys) for keys in command.keys])
+            action.setCheckable(command.checkable)
+            keys = f" ({', '.join(command.keys)})" if command.keys else ""
+            action.setToolTip(f"{command.tip or command.text}{keys}")
+            self._actions[command.name] = action
+            window.addAction(action)
+        self.apply_theme(theme)
+
+    def __getitem__(self, name: str) -> QAction:
+        return self._actions[name]
+
+    def connect(self, **slots: Callable[..., object]) -> None:
+        """Connect each named command to its slot."""
+        for name, slot in slots.items():
+            self._actions[name].triggered.connect(slot)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Draw the icons in the theme's colours: green to run, red to stop."""
+        colors = {"run": theme.good, "stop": theme.bad}
+        for command in COMMANDS:
+            if command.icon:
+                self._actions[command.name].setIcon(icon(command.icon, colors.get(command.name, theme.text)))

@@ -1,0 +1,140 @@
+"""RunWorker: the one seam between the engine and Qt. It owns the host, and the session file's writes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from PyQt6.QtCore import QObject, QThread, pyqtSignal
+
+from workbench.engine.host import JOB, KernelHost
+from workbench.model import Failed, Finished, RunEvent, RunRecord, RunRequest
+from workbench.session import RunBuilder, Session, SessionError
+
+IDLE_S = 0.1
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A run has ended and is in the session file, or `problem` says why it is not."""
+
+    record: RunRecord
+    problem: str = ""
+
+
+class RunWorker(QThread):
+    """Runs requests one after another in its thread; of requests that wait, only the newest is run.
+
+    Its one signal carries RunEvents and, after each run, a Kept; it cannot be called `event`, since
+    QObject has one. The thread lives as long as the window, because
+    the engine's process ends with the thread that started it.
+    """
+
+    arrived = pyqtSignal(object)  # RunEvent | Kept
+
+    def __init__(
+        self, session: Session, first_id: int = 1, device: str = "auto", job: str = JOB, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._host = KernelHost(device, job)
+        self._changed = threading.Condition()
+        self._request: RunRequest | None = None
+        self._device: str | None = None
+        self._closing = False
+        self._next_id = first_id
+
+    def submit(self, request: RunRequest) -> None:
+        """Run `request` next, in place of one that waits; a run that goes on is asked to stop."""
+        with self._changed:
+            self._request = request
+            self._changed.notify()
+        self._host.stop()
+
+    def use_device(self, device: str) -> None:
+        """Start the engine for another device, so that it says what can run there."""
+        with self._changed:
+            self._device = device
+            self._changed.notify()
+
+    def stop(self) -> None:
+        """Stop the run that goes on and forget the one that waits."""
+        with self._changed:
+            waiting, self._request = self._request, None
+        self._host.stop()
+        if waiting is not None:
+            self.arrived.emit(Failed("cancelled", "stopped before it began"))
+
+    def close(self) -> None:
+        """End the run, the engine and the thread; what was measured is kept first. Blocks until it is done."""
+        with self._changed:
+            self._closing = True
+            self._request = None
+            self._changed.notify()
+        self._host.stop()
+        self.wait()
+
+    @property
+    def engine_pid(self) -> int | None:
+        """The process id of the engine, None where there is none."""
+        return self._host.pid
+
+    def run(self) -> None:
+        """The thread: keep the engine warm, take requests, pass on what they give."""
+        self._prepare()
+        while not self._closing:
+            request, device = self._take_next()
+            if device is not None:
+                self._host.use(device)
+                self._prepare()
+            if request is not None:
+                self._run(request)
+            elif device is None:
+                self._pass_on(self._host.idle_log())
+        self._host.close()
+
+    def _take_next(self) -> tuple[RunRequest | None, str | None]:
+        """What was asked for, after a short wait if nothing was."""
+        with self._changed:
+            if self._request is None and self._device is None and not self._closing:
+                self._changed.wait(IDLE_S)
+            request, self._request = self._request, None
+            device, self._device = self._device, None
+        return request, device
+
+    def _prepare(self) -> None:
+        if not self._closing:
+            self._pass_on(self._host.wait_ready())
+
+    def _pass_on(self, events: Iterable[RunEvent]) -> None:
+        for event in events:
+            self.arrived.emit(event)
+
+    def _run(self, request: RunRequest) -> None:
+        builder = RunBuilder(self._next_id, request)
+        kept = None
+        for event in self._host.run(request):
+            builder.take(event)
+            if isinstance(event, Finished | Failed):
+                # The record first: the window that sees the end can then find the run in the file.
+                kept = self._keep(builder.record())
+            self.arrived.emit(event)
+        if kept is not None:
+            self.arrived.emit(kept)
+        if not self._host.is_alive():
+            self._prepare()
+
+    def _keep(self, record: RunRecord) -> Kept | None:
+        """Write a run; None for one that was stopped before it measured anything."""
+        stopped = isinstance(record.end, Failed) and record.end.kind == "cancelled"
+        if stopped and not record.checked:
+            return None
+        try:
+            self._session.check()
+            self._session.add(record)
+        except SessionError as error:
+            return Kept(record, str(error))
+        finally:
+            self._next_id = record.run_id + 1
+        return Kept(record)

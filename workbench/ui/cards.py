@@ -1,0 +1,163 @@
+"""What a panel shows in words: why there is no picture, what is under the mouse, coloured names."""
+
+from __future__ import annotations
+
+from html import escape
+
+from PyQt6.QtCore import QPoint, Qt
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStackedWidget, QWidget
+
+from workbench.model import Failed, RunRequest
+from workbench.ui.theme import Theme
+from workbench.ui.words import failure_words
+
+LONGEST_MESSAGE = 700  # characters; the log holds the rest
+
+
+def kernel_title(request: RunRequest | None) -> str:
+    """How the kernel of `request` is named in legends."""
+    return f"{request.kernel} kernel" if request else "kernel"
+
+
+def sdpa_title(request: RunRequest | None, backend: str) -> str:
+    """How SDPA is named in legends: with the backend it really took, else the one asked for."""
+    chosen = backend or (request.sdpa if request else "")
+    return f"SDPA ({chosen})" if chosen else "SDPA"
+
+
+def colored(text: str, color: str, bold: bool = False, size: int = 0) -> str:
+    """`text` as rich text in `color`; `size` in points, 0 for the label's own."""
+    style = f"color:{color};" + ("font-weight:bold;" if bold else "") + (f"font-size:{size}pt;" if size else "")
+    return f'<span style="{style}">{escape(text)}</span>'
+
+
+def swatch(text: str, color: str) -> str:
+    """A square of `color` followed by `text`, as in a legend; the two are never parted."""
+    return f'<span style="color:{color}">■</span>&nbsp;{escape(text).replace(" ", "&nbsp;")}'
+
+
+def unbroken(text: str) -> str:
+    """`text` as rich text that a line break never parts, so that a number keeps its name and unit."""
+    return escape(text).replace(" ", "&nbsp;").replace("-", "&#8209;")
+
+
+def text_label(wrap: bool = True) -> QLabel:
+    """A rich-text label whose text can be selected and copied into a report."""
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.RichText)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.setWordWrap(wrap)
+    return label
+
+
+class MessageCard(QWidget):
+    """A quiet line, or a failure with what to try, in the middle of an area."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._failed: Failed | None = None
+        self._text = ""
+        self.label = text_label()
+        self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.label.setMaximumWidth(640)
+        # no alignment flags: an aligned label gets its size hint, which is too low for wrapped text
+        layout = QHBoxLayout(self)
+        layout.addStretch(1)
+        layout.addWidget(self.label, 20)
+        layout.addStretch(1)
+
+    def show_text(self, text: str) -> None:
+        """Say `text` quietly."""
+        self._failed, self._text = None, text
+        self.apply_theme(self._theme)
+
+    def show_failure(self, failed: Failed) -> None:
+        """Say what happened and what to try."""
+        self._failed = failed
+        self.apply_theme(self._theme)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Write the text again in the colours of `theme`."""
+        self._theme = theme
+        self.label.setText(self._failure_text(self._failed) if self._failed else colored(self._text, theme.muted))
+
+    def _failure_text(self, failed: Failed) -> str:
+        theme = self._theme
+        color = theme.warn if failed.kind == "cancelled" else theme.bad
+        message = failed.message.strip()
+        if len(message) > LONGEST_MESSAGE:
+            message = message[:LONGEST_MESSAGE].rstrip() + " …"
+        words = failure_words(failed)
+        lines = [colored(words[:1].upper() + words[1:], color, bold=True, size=13), _paragraph(message)]
+        if failed.remedy:
+            lines.append(colored("What to try: ", theme.text, bold=True) + _paragraph(failed.remedy))
+        return "<br><br>".join(line for line in lines if line)
+
+
+def _paragraph(text: str) -> str:
+    return escape(text).replace("\n", "<br>")
+
+
+class PlotStack(QStackedWidget):
+    """A plot, or the card that says why there is none."""
+
+    def __init__(self, theme: Theme, plots: QWidget) -> None:
+        super().__init__()
+        self.plots = plots
+        self.card = MessageCard(theme)
+        self.addWidget(plots)
+        self.addWidget(self.card)
+
+    def show_plots(self) -> None:
+        """Show the plot."""
+        self.setCurrentWidget(self.plots)
+
+    def show_text(self, text: str) -> None:
+        """Show a quiet line instead of the plot."""
+        self.card.show_text(text)
+        self.setCurrentWidget(self.card)
+
+    def show_failure(self, failed: Failed) -> None:
+        """Show why the run failed instead of the plot."""
+        self.card.show_failure(failed)
+        self.setCurrentWidget(self.card)
+
+    @property
+    def shows_plots(self) -> bool:
+        """Whether the plot is what is seen."""
+        return self.currentWidget() is self.plots
+
+
+class HoverCard(QLabel):
+    """A small card beside the mouse, kept inside the widget it lies on."""
+
+    def __init__(self, theme: Theme, over: QWidget) -> None:
+        super().__init__(over)
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.apply_theme(theme)
+        self.hide()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take the colours of `theme`."""
+        self.setStyleSheet(
+            f"QLabel {{ background: {theme.raised}; color: {theme.text}; border: 1px solid {theme.border};"
+            " border-radius: 4px; padding: 4px 6px; }"
+        )
+
+    def show_at(self, position: QPoint, lines: list[str]) -> None:
+        """Show `lines` of rich text beside `position`, in the coordinates of the widget below."""
+        self.setText("<br>".join(f"<nobr>{line}</nobr>" for line in lines))
+        self.adjustSize()
+        over = self.parentWidget()
+        assert over is not None
+        x, y = position.x() + 14, position.y() + 14
+        if x + self.width() > over.width():
+            x = position.x() - self.width() - 14
+        if y + self.height() > over.height():
+            y = position.y() - self.height() - 14
+        self.move(max(0, x), max(0, y))
+        self.show()
+        self.raise_()

@@ -1,0 +1,77 @@
+"""The window's docks: where each stands at first, and how the layout is kept between launches."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import QByteArray, QSettings, Qt
+from PyQt6.QtWidgets import QDockWidget, QMainWindow, QWidget
+
+LAYOUT_VERSION = 1
+CONTROLS_WIDTH = 292
+
+
+class Docks:
+    """Gives widgets a dock each, arranges them, and saves and restores where the user put them."""
+
+    def __init__(self, window: QMainWindow, settings: QSettings) -> None:
+        self._window = window
+        self._settings = settings
+        self._docks: dict[str, QDockWidget] = {}
+        window.setDockNestingEnabled(True)
+        # Everything is a dock, so the middle of the window has nothing of its own.
+        middle = QWidget()
+        middle.setMaximumSize(0, 0)
+        window.setCentralWidget(middle)
+
+    def add(self, name: str, title: str, widget: QWidget) -> QDockWidget:
+        """A new dock for `widget`; `name` is what a saved layout knows it by."""
+        dock = QDockWidget(title, self._window)
+        dock.setObjectName(f"dock_{name}")
+        dock.setWidget(widget)
+        self._docks[name] = dock
+        return dock
+
+    def dock(self, name: str) -> QDockWidget:
+        """The dock called `name`."""
+        return self._docks[name]
+
+    def all(self) -> tuple[QDockWidget, ...]:
+        """Every dock, in the order in which they were added."""
+        return tuple(self._docks.values())
+
+    def arrange(self) -> None:
+        """The layout of a first launch: the form at the left, times and states above, runs and errors below."""
+        for dock in self._docks.values():
+            dock.setFloating(False)
+            self._window.removeDockWidget(dock)
+        controls, latency, softmax, error, results, log = (
+            self._docks[name] for name in ("controls", "latency", "softmax", "error", "results", "log")
+        )
+        self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, controls)
+        self._window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, latency)
+        horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        self._window.splitDockWidget(latency, results, vertical)
+        self._window.splitDockWidget(latency, softmax, horizontal)
+        self._window.splitDockWidget(results, error, horizontal)
+        self._window.tabifyDockWidget(results, log)
+        for dock in self._docks.values():
+            dock.show()
+        results.raise_()
+        width, height = self._window.width(), self._window.height()
+        wide = width - CONTROLS_WIDTH
+        self._window.resizeDocks([controls], [CONTROLS_WIDTH], horizontal)
+        self._window.resizeDocks([latency, softmax], [int(wide * 0.54), int(wide * 0.46)], horizontal)
+        self._window.resizeDocks([results, error], [int(wide * 0.54), int(wide * 0.46)], horizontal)
+        self._window.resizeDocks([latency, results], [int(height * 0.53), int(height * 0.47)], vertical)
+
+    def save(self) -> None:
+        """Keep the window's place and the docks' for the next launch."""
+        self._settings.setValue("geometry", self._window.saveGeometry())
+        self._settings.setValue("layout", self._window.saveState(LAYOUT_VERSION))
+
+    def restore(self) -> bool:
+        """Bring back what was kept; False if there is nothing, or it is of another version of the layout."""
+        geometry, layout = self._settings.value("geometry"), self._settings.value("layout")
+        if not isinstance(geometry, QByteArray) or not isinstance(layout, QByteArray):
+            return False
+        self._window.restoreGeometry(geometry)
+        return self._window.restoreState(layout, LAYOUT_VERSION)

@@ -1,0 +1,111 @@
+"""Text that never overflows: it ends in an ellipsis where it does not fit, and its tooltip has the whole."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import QRectF, QSize, Qt
+from PyQt6.QtGui import QColor, QFont, QPainter, QPaintEvent
+from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+LEAST_CHARACTERS = 9
+
+
+class ElidedLabel(QWidget):
+    """One line of text in one colour. It asks for the room of the whole text and takes less."""
+
+    def __init__(self, scale: float = 1.0, bold: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self._color = QColor(Qt.GlobalColor.gray)
+        font = QFont(self.font())
+        font.setPointSizeF(font.pointSizeF() * scale)
+        font.setBold(bold)
+        self.setFont(font)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def text(self) -> str:
+        """The whole text."""
+        return self._text
+
+    def color(self) -> QColor:
+        """The colour of the text."""
+        return self._color
+
+    def shown_text(self) -> str:
+        """The text as it is painted, elided to the width there is."""
+        return self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
+
+    def set_text(self, text: str, color: QColor, tooltip: str = "") -> None:
+        """Show `text` in `color`; `tooltip` is the text itself unless given."""
+        if text != self._text:
+            self._text = text
+            self.setAccessibleName(text)
+            self.updateGeometry()
+        self._color = color
+        self.setToolTip(tooltip or text)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Room for the whole text."""
+        return QSize(self.fontMetrics().horizontalAdvance(self._text) + 2, self.fontMetrics().height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for its first few characters."""
+        least = self.fontMetrics().averageCharWidth() * LEAST_CHARACTERS
+        return QSize(min(self.sizeHint().width(), least), self.fontMetrics().height())
+
+    def paintEvent(self, _: QPaintEvent | None) -> None:
+        painter = QPainter(self)
+        painter.setPen(self._color)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, self.shown_text())
+        painter.end()
+
+
+class Badge(ElidedLabel):
+    """A framed label, at the right that takes only the room that is left."""
+
+    PADDING = 8
+
+    def shown_text(self) -> str:
+        room = self.width() - 2 * self.PADDING
+        return self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, room)
+
+    def sizeHint(self) -> QSize:
+        """As little as possible, so that the results keep their room."""
+        return self.minimumSizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        least = self.fontMetrics().averageCharWidth() * 2 * LEAST_CHARACTERS
+        return QSize(least, self.fontMetrics().height() + self.PADDING)
+
+    def paintEvent(self, _: QPaintEvent | None) -> None:
+        text = self.shown_text()
+        width = self.fontMetrics().horizontalAdvance(text) + 2 * self.PADDING
+        frame = QRectF(self.width() - width + 0.5, 0.5, width - 1, self.height() - 1)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self._color)
+        painter.drawRoundedRect(frame, 4, 4)
+        painter.drawText(frame, Qt.AlignmentFlag.AlignCenter, text)
+        painter.end()
+
+
+class Block(QWidget):
+    """A small caption above a large value."""
+
+    def __init__(self, scale: float = 1.55, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.caption = ElidedLabel()
+        self.value = ElidedLabel(scale, bold=scale > 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(1)
+        layout.addStretch()
+        layout.addWidget(self.caption)
+        layout.addWidget(self.value)
+        layout.addStretch()
+
+    def minimumSizeHint(self) -> QSize:
+        """The value keeps its room longer than the caption."""
+        value = self.value.sizeHint().width()
+        least = self.value.fontMetrics().averageCharWidth() * 2 * LEAST_CHARACTERS
+        return QSize(min(value, least), super().minimumSizeHint().height())

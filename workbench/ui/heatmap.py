@@ -1,0 +1,229 @@
+"""HeatmapView: a map of numbers with a colour bar, of any size, drawn only as finely as the screen shows it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyqtgraph as pg
+from PyQt6.QtCore import QEvent, QObject, QPointF, Qt, pyqtSignal
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from workbench.model import FloatArray
+from workbench.ui.plotting import (
+    IndexAxis,
+    Pooling,
+    label_axis,
+    make_plot,
+    number,
+    pool,
+    scale_exponent,
+    style_plot,
+    text_height,
+    text_width,
+    times_ten,
+)
+from workbench.ui.theme import Theme
+
+MAX_CELLS = 512 * 1024
+COLORS, MINUS_INF, NAN = 254, 254, 255  # palette: 254 colours of the map, then one for −inf and one for NaN
+BAR_WIDTH = 12
+COLOR_MAP = "viridis"  # holds neither the red of NaN nor the magenta of −inf
+
+
+def quantise(values: FloatArray, low: float, high: float) -> npt.NDArray[np.uint8]:
+    """Palette indices of `values`: `low` to `high` over the colours, −inf and other non-finite ones apart."""
+    finite = np.isfinite(values)
+    whole = bool(finite.all())
+    scaled = ((values if whole else np.where(finite, values, low)) - low) * ((COLORS - 1) / (high - low))
+    index = np.clip(scaled, 0, COLORS - 1).astype(np.uint8)
+    if not whole:
+        index[~finite] = NAN
+        index[values == -np.inf] = MINUS_INF
+    return index
+
+
+class HeatmapView(QWidget):
+    """Rows down (row 0 at the top), columns across, whole numbers at the middle of cells.
+
+    `hovered` carries (row, column) or None, `clicked` (row, column). `moved` says that another part is
+    visible: call `refresh`. Further plots can be added to `graphics`; the map is at row 0, column 0.
+    """
+
+    hovered = pyqtSignal(object)
+    clicked = pyqtSignal(int, int)
+    moved = pyqtSignal()
+
+    def __init__(self, theme: Theme, rows: str, columns: str, pooling: Pooling) -> None:
+        super().__init__()
+        self._pooling = pooling
+        self._data: FloatArray | None = None
+        self._levels = (0.0, 1.0)
+        self._drawn: tuple[int, ...] = ()
+        self._dirty = False
+        self._bar_label = ""
+        self.graphics = pg.GraphicsLayoutWidget()
+        self.graphics.ci.layout.setContentsMargins(2, 4, 4, 2)
+        self.graphics.ci.layout.setSpacing(4)
+        axes = {"left": IndexAxis("left"), "bottom": IndexAxis("bottom")}
+        self.plot = make_plot(theme, axes, left=rows, bottom=columns)
+        self.plot.vb.invertY(True)
+        self.image = pg.ImageItem(axisOrder="row-major", autoLevels=False)
+        self.plot.addItem(self.image)
+        self.lines = [pg.InfiniteLine(angle=angle, movable=False) for angle in (0, 90)]
+        for line in self.lines:
+            line.setZValue(20)
+            line.hide()
+            self.plot.addItem(line, ignoreBounds=True)
+        self.graphics.addItem(self.plot, 0, 0)
+        self.bar = pg.ColorBarItem(values=(0, 1), width=BAR_WIDTH, interactive=False, colorMapMenu=False)
+        self.bar.axis.enableAutoSIPrefix(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.graphics)
+        self._connect()
+        self.set_colors(theme, theme.bad)
+
+    def _connect(self) -> None:
+        box = self.plot.vb
+        box.sigRangeChanged.connect(self._view_changed)
+        box.sigResized.connect(self._view_changed)
+        box.reset_asked.connect(self.reset_view)
+        box.clicked.connect(self._on_click)
+        self.graphics.scene().sigMouseMoved.connect(self._on_mouse)
+        self.graphics.viewport().installEventFilter(self)
+
+    def insert_bar(self, plot: Any) -> float:
+        """Put the colour bar at the right of `plot`, a PlotItem of the map's layout row; its width in pixels."""
+        axis_width = text_width("000.0") + text_height() + 12
+        self.bar.axis.setWidth(axis_width)
+        plot.layout.addItem(self.bar, 2, 5)
+        plot.layout.setColumnFixedWidth(4, 6)
+        width = BAR_WIDTH + axis_width + 4
+        plot.layout.setColumnFixedWidth(5, width)
+        return float(width + 6)
+
+    def set_colors(self, theme: Theme, nan: str) -> None:
+        """Take the colours of `theme`, and `nan` for NaN and +inf."""
+        self.graphics.setBackground(theme.surface)
+        style_plot(self.plot, theme)
+        style_plot(self.bar, theme)
+        colors = pg.colormap.get(COLOR_MAP)
+        special = [theme.color("minus_inf").getRgb()[:3], pg.mkColor(nan).getRgb()[:3]]
+        self.image.setLookupTable(np.vstack([colors.getLookupTable(nPts=COLORS), special]).astype(np.uint8))
+        self.bar.setColorMap(colors)
+        for line in self.lines:
+            line.setPen(pg.mkPen((255, 255, 255, 190), width=1, style=Qt.PenStyle.DashLine))
+
+    def set_data(self, data: FloatArray | None, levels: tuple[float, float], label: str, reset: bool = False) -> None:
+        """Show `data` ([rows, columns]) with colours from `levels[0]` to `levels[1]`; `label` names the bar.
+
+        The view returns to the whole map when the shape changes or with `reset`. Call `refresh` to draw.
+        """
+        new_shape = data is not None and (self._data is None or self._data.shape != data.shape)
+        self._data = data
+        low, high = levels
+        self._levels = (low, high if high > low else low + 1.0)
+        self._drawn, self._dirty = (), True
+        if data is None:
+            self.image.clear()
+            return
+        power = 10.0 ** scale_exponent(max(map(abs, self._levels)))
+        self.bar.setLevels((self._levels[0] / power, self._levels[1] / power))
+        label_axis(self.bar.axis, times_ten(label, scale_exponent(max(map(abs, self._levels)))))
+        if new_shape or reset:
+            self._set_limits(*data.shape)
+            self.reset_view()
+
+    def _set_limits(self, rows: int, columns: int) -> None:
+        self.plot.vb.setLimits(
+            xMin=-0.5,
+            xMax=columns - 0.5,
+            yMin=-0.5,
+            yMax=rows - 0.5,
+            minXRange=min(columns, 3),
+            minYRange=min(rows, 3),
+            maxXRange=columns,
+            maxYRange=rows,
+        )
+
+    def reset_view(self) -> None:
+        """Show the whole map."""
+        if self._data is not None:
+            rows, columns = self._data.shape
+            self.plot.vb.setRange(xRange=(-0.5, columns - 0.5), yRange=(-0.5, rows - 0.5), padding=0)
+
+    def visible(self) -> tuple[int, int, int, int]:
+        """First row, end row, first column, end column of what can be seen."""
+        if self._data is None:
+            return (0, 0, 0, 0)
+        (x0, x1), (y0, y1) = self.plot.vb.viewRange()
+        rows, columns = self._data.shape
+        top, left = max(0, math.floor(y0 + 0.5)), max(0, math.floor(x0 + 0.5))
+        return top, min(rows, math.ceil(y1 + 0.5)), left, min(columns, math.ceil(x1 + 0.5))
+
+    def refresh(self) -> None:
+        """Draw what can be seen, one cell to a pixel at most; does nothing when that is on the screen already."""
+        if self._data is None or not self._dirty:
+            return
+        self._dirty = False
+        top, end, left, right = self.visible()
+        ratio = self.devicePixelRatioF()
+        step_y = max(1, math.ceil((end - top) / max(1.0, self.plot.vb.height() * ratio)))
+        step_x = max(1, math.ceil((right - left) / max(1.0, self.plot.vb.width() * ratio)))
+        while (end - top) * (right - left) > MAX_CELLS * step_x * step_y:
+            step_y += 1
+        if step_x == step_y == 1 and self._data.size <= MAX_CELLS:
+            top, end, left, right = 0, self._data.shape[0], 0, self._data.shape[1]
+        top, left = top - top % step_y, left - left % step_x  # blocks stay the same ones while panning
+        key = (top, end, left, right, step_y, step_x)
+        if key == self._drawn or end <= top or right <= left:
+            return
+        self._drawn = key
+        cells = pool(self._data[top:end, left:right], step_y, step_x, self._pooling)
+        self.image.setImage(np.ascontiguousarray(quantise(cells, *self._levels)), autoLevels=False)
+        self.image.setRect(left - 0.5, top - 0.5, cells.shape[1] * step_x, cells.shape[0] * step_y)
+
+    def point(self, cell: tuple[int, int] | None) -> None:
+        """Put the crosshair on `cell` (row, column), or take it away."""
+        for line, position in zip(self.lines, cell or (0, 0), strict=True):
+            line.setPos(position)
+            line.setVisible(cell is not None)
+
+    def value(self, row: int, column: int) -> str:
+        """The exact value of a cell, in words."""
+        assert self._data is not None
+        return number(float(self._data[row, column]))
+
+    def cell_at(self, scene_position: QPointF) -> tuple[int, int] | None:
+        """The cell (row, column) at a position in the scene."""
+        if self._data is None or not self.plot.vb.sceneBoundingRect().contains(scene_position):
+            return None
+        return self._cell(self.plot.vb.mapSceneToView(scene_position))
+
+    def _cell(self, position: Any) -> tuple[int, int] | None:
+        if self._data is None:
+            return None
+        row, column = math.floor(position.y() + 0.5), math.floor(position.x() + 0.5)
+        inside = 0 <= row < self._data.shape[0] and 0 <= column < self._data.shape[1]
+        return (row, column) if inside else None
+
+    def _view_changed(self, *_: Any) -> None:
+        self._dirty = True
+        self.moved.emit()
+
+    def _on_mouse(self, scene_position: QPointF) -> None:
+        self.hovered.emit(self.cell_at(scene_position))
+
+    def _on_click(self, position: Any) -> None:
+        cell = self._cell(position)
+        if cell is not None:
+            self.clicked.emit(*cell)
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """pyqtgraph does not say when the mouse leaves the plot."""
+        if event is not None and event.type() == QEvent.Type.Leave:
+            self.hovered.emit(None)
+        return super().eventFilter(watched, event)

@@ -1,0 +1,286 @@
+"""ErrorPanel: where and by how much an output differs from float64 attention."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PyQt6.QtGui import QPainterPath
+from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
+
+from workbench.model import Checked, Failed, Finished, FloatArray, Role, RunEvent, Started
+from workbench.ui.cards import PlotStack, kernel_title, sdpa_title, swatch, text_label
+from workbench.ui.heatmap import HeatmapView
+from workbench.ui.panels.error_words import stats_text, verdict_text
+from workbench.ui.panels.panel import Panel
+from workbench.ui.plotting import (
+    IndexAxis,
+    ValueAxis,
+    label_axis,
+    make_plot,
+    pool,
+    scale_exponent,
+    style_plot,
+    text_height,
+    text_width,
+    times_ten,
+)
+from workbench.ui.theme import Theme
+
+EMPTY_TEXT = "Press Run (F5) to compare the kernel's output with float64 attention."
+WAITING_TEXT = "Running. The error appears here once the output is compared with float64."
+NOTHING_TEXT = "This run's output was not compared with float64."
+NO_MAP_TEXT = "The map of this error was not kept."
+HINT = "Point at a cell to read it. Wheel zooms, drag pans, double-click shows all."
+MOST_POINTS = 4096  # of a profile; more than any screen shows
+
+
+class ErrorPanel(Panel):
+    """A map of |out - float64| with its row and column maxima, for the kernel or SDPA, and the verdict above."""
+
+    name = "error"
+    title = "Error against float64"
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.view = HeatmapView(theme, "query row", "feature column", "max")
+        self.rows_plot = make_plot(theme, {"bottom": ValueAxis("bottom")}, left="", bottom="row max")
+        axes = {"left": ValueAxis("left"), "bottom": IndexAxis("bottom")}
+        self.columns_plot = make_plot(theme, axes, left="col max", bottom="")
+        self.rows_curve, self.columns_curve = pg.PlotCurveItem(connect="finite"), pg.PlotCurveItem(connect="finite")
+        self.halo = pg.ScatterPlotItem(size=24, brush=None, symbol=_aim())
+        self.ring = pg.ScatterPlotItem(size=24, brush=None, symbol=_aim())
+        self.verdict, self.stats = text_label(), text_label()
+        self.readout, self.legend = text_label(), text_label(wrap=False)
+        self.kernel_button, self.sdpa_button = QPushButton("Kernel"), QPushButton("SDPA")
+        self.head_label, self.head_box = QLabel("Head"), QSpinBox()
+        self.content = QWidget()
+        self.stack = PlotStack(theme, self.content)
+        self.map_stack = PlotStack(theme, self.view)
+        self._lay_out_plots()
+        self._lay_out()
+        self._connect()
+        self._forget(None)
+        self.apply_theme(theme)
+
+    def _lay_out_plots(self) -> None:
+        rows, columns = self.rows_plot, self.columns_plot
+        for plot, curve in ((rows, self.rows_curve), (columns, self.columns_curve)):
+            plot.addItem(curve)
+        for item in (self.halo, self.ring):
+            item.setZValue(10)
+            self.view.plot.addItem(item, ignoreBounds=True)
+        rows.vb.invertY(True)
+        rows.setYLink(self.view.plot)
+        columns.setXLink(self.view.plot)
+        rows.setMouseEnabled(x=False, y=True)
+        columns.setMouseEnabled(x=True, y=False)
+        for plot in (rows, columns):
+            plot.vb.reset_asked.connect(self.view.reset_view)
+        self.view.graphics.addItem(rows, 0, 1)
+        self.view.graphics.addItem(columns, 1, 0)
+        bar_width = self.view.insert_bar(rows)
+        rows.getAxis("left").setStyle(showValues=False)
+        rows.getAxis("left").setWidth(1)
+        columns.getAxis("bottom").setStyle(showValues=False)
+        columns.getAxis("bottom").setHeight(1)
+        for plot in (self.view.plot, rows):
+            plot.getAxis("bottom").setHeight(2 * text_height() + 10)
+        for plot in (self.view.plot, columns):
+            plot.getAxis("left").setWidth(text_width("00,000") + text_height() + 12)
+        grid = self.view.graphics.ci.layout
+        grid.setColumnFixedWidth(1, 90 + bar_width)
+        grid.setRowFixedHeight(1, text_width("col max, ×1e-00") + 6)
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(self.verdict, 1)
+        self.buttons = QButtonGroup(self)
+        for button in (self.kernel_button, self.sdpa_button):
+            button.setCheckable(True)
+            self.buttons.addButton(button)
+            top.addWidget(button)
+        self.kernel_button.setChecked(True)
+        top.addWidget(self.head_label)
+        top.addWidget(self.head_box)
+        foot = QHBoxLayout()
+        foot.addWidget(self.readout, 1)
+        foot.addWidget(self.legend)
+        inner = QVBoxLayout(self.content)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(4)
+        inner.addLayout(top)
+        inner.addWidget(self.stats)
+        inner.addWidget(self.map_stack, 1)
+        inner.addLayout(foot)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 6)
+        layout.addWidget(self.stack)
+
+    def _connect(self) -> None:
+        self.view.hovered.connect(self._on_hover)
+        self.view.moved.connect(self.mark_stale)
+        self.buttons.buttonToggled.connect(self._choose)
+        self.head_box.valueChanged.connect(self._choose)
+
+    def _forget(self, started: Started | None) -> None:
+        self._started = started
+        self._checked: dict[Role, Checked] = {}
+        self._end: Finished | Failed | None = None
+        self._head: int | None = None  # None: the head of the worst element
+        self._changed = True
+
+    def take(self, event: RunEvent) -> None:
+        """Keep the comparisons with float64."""
+        match event:
+            case Started():
+                self._forget(event)
+            case Checked():
+                self._checked[event.role] = event
+            case Finished() | Failed():
+                self._end = event
+            case _:
+                return
+        self._changed = True
+        self.mark_stale()
+
+    @property
+    def role(self) -> Role:
+        """Whose error is shown: what is asked for, else what there is."""
+        asked: Role = "baseline" if self.sdpa_button.isChecked() else "kernel"
+        return asked if asked in self._checked or not self._checked else next(iter(self._checked))
+
+    def draw(self) -> None:
+        """Show the chosen output's error."""
+        if not self._checked:
+            self._show_reason()
+            return
+        if self._changed:
+            self._changed = False
+            self._show_checked(self._checked[self.role])
+        self.view.refresh()
+        self.stack.show_plots()
+
+    def _show_reason(self) -> None:
+        if isinstance(self._end, Failed):
+            self.stack.show_failure(self._end)
+        elif self._started is None:
+            self.stack.show_text(EMPTY_TEXT)
+        else:
+            self.stack.show_text(WAITING_TEXT if self._end is None else NOTHING_TEXT)
+
+    def _title(self, role: Role) -> str:
+        request = self._started.request if self._started else None
+        if role == "kernel":
+            return kernel_title(request)
+        known = self._checked.get(role)
+        return sdpa_title(request, known.backend if known else "")
+
+    def _show_checked(self, checked: Checked) -> None:
+        other: Role = "baseline" if checked.role == "kernel" else "kernel"
+        self.verdict.setText(verdict_text(checked, self._title(checked.role), self.theme))
+        self.stats.setText(stats_text(checked, self._checked.get(other)))
+        self.kernel_button.setEnabled("kernel" in self._checked)
+        self.sdpa_button.setEnabled("baseline" in self._checked)
+        error_map = checked.error_map
+        heads = 0 if error_map is None else error_map.shape[0]
+        head = self._show_heads(heads, checked.error.worst[0])
+        self.legend.setVisible(error_map is not None and checked.error.non_finite > 0)
+        if error_map is None:
+            self.view.set_data(None, (0, 1), "")
+            self.map_stack.show_text(NO_MAP_TEXT)
+            self.readout.clear()
+            return
+        self.map_stack.show_plots()
+        self._show_map(error_map[head], checked.error.worst[1:] if checked.error.worst[0] == head else None)
+
+    def _show_heads(self, heads: int, worst: int) -> int:
+        head = min(self._head if self._head is not None else worst, max(0, heads - 1))
+        for widget in (self.head_label, self.head_box):
+            widget.setVisible(heads > 1)
+        blocked = self.head_box.blockSignals(True)
+        self.head_box.setRange(0, max(0, heads - 1))
+        self.head_box.setValue(head)
+        self.head_box.blockSignals(blocked)
+        return head
+
+    def _show_map(self, errors: FloatArray, worst: tuple[int, int] | None) -> None:
+        row_max = errors.max(axis=1)
+        column_max = np.maximum.reduce(errors, axis=0)
+        largest = _largest_finite(row_max, column_max, errors)
+        self.view.set_data(errors, (0.0, largest), "|out − float64|")
+        exponent = scale_exponent(largest)
+        self._draw_profiles(row_max, column_max, exponent)
+        end = (largest or 1.0) / 10.0**exponent * 1.08
+        self.rows_plot.setXRange(-0.07 * end, end, padding=0)  # room for half of the label "0"
+        self.columns_plot.setYRange(0, end, padding=0)
+        label_axis(self.rows_plot.getAxis("bottom"), times_ten("row max", exponent))
+        label_axis(self.columns_plot.getAxis("left"), times_ten("col max", exponent))
+        for item in (self.halo, self.ring):
+            item.setData([worst[1]] if worst else [], [worst[0]] if worst else [])
+        self._on_hover(None)
+
+    def _draw_profiles(self, row_max: FloatArray, column_max: FloatArray, exponent: int) -> None:
+        rows, at_rows = _thinned(row_max)
+        columns, at_columns = _thinned(column_max)
+        power = 10.0**exponent
+        self.rows_curve.setData(np.where(np.isfinite(rows), rows, np.nan) / power, at_rows)
+        self.columns_curve.setData(at_columns, np.where(np.isfinite(columns), columns, np.nan) / power)
+
+    def _choose(self, *_: Any) -> None:
+        if self.head_box.isVisibleTo(self):
+            self._head = self.head_box.value()
+        self._changed = True
+        self.mark_stale()
+
+    def _on_hover(self, cell: tuple[int, int] | None) -> None:
+        self.view.point(cell)
+        if cell is None:
+            self.readout.setText(HINT)
+        else:
+            row, column = cell
+            self.readout.setText(f"row {row} · column {column} · |error| {self.view.value(row, column)}")
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour the plots."""
+        super().apply_theme(theme)
+        self.view.set_colors(theme, theme.bad)
+        for plot, curve in ((self.rows_plot, self.rows_curve), (self.columns_plot, self.columns_curve)):
+            style_plot(plot, theme)
+            curve.setPen(pg.mkPen(theme.text, width=1))
+        self.halo.setPen(pg.mkPen("k", width=4))
+        self.ring.setPen(pg.mkPen("w", width=1.6))
+        self.legend.setText(swatch("NaN or infinite", theme.bad))
+        self.readout.setStyleSheet(f"color: {theme.muted}")
+        for button in (self.kernel_button, self.sdpa_button):  # which one is on must not look like which has the focus
+            button.setStyleSheet(f"QPushButton:checked {{ background: {theme.accent}; color: {theme.on_accent}; }}")
+        self.stack.card.apply_theme(theme)
+        self.map_stack.card.apply_theme(theme)
+        self._changed = True
+
+
+def _aim() -> QPainterPath:
+    """A ring with four short lines pointing at its middle, as a symbol of size 1."""
+    path = QPainterPath()
+    path.addEllipse(-0.3, -0.3, 0.6, 0.6)
+    for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+        path.moveTo(0.3 * x, 0.3 * y)
+        path.lineTo(0.5 * x, 0.5 * y)
+    return path
+
+
+def _largest_finite(row_max: FloatArray, column_max: FloatArray, errors: FloatArray) -> float:
+    """The largest finite error, to colour by; where NaN stands in every row, that of a sample."""
+    for values in (row_max, column_max, errors[:: max(1, errors.shape[0] // 512)]):
+        finite = values[np.isfinite(values)]
+        if finite.size:
+            return float(finite.max())
+    return 0.0
+
+
+def _thinned(profile: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """A profile of MOST_POINTS at most that keeps its peaks, and where its points lie."""
+    step = -(-len(profile) // MOST_POINTS)
+    values = pool(profile[:, None], step, 1, "max")[:, 0]
+    return values, np.arange(len(values)) * step + (step - 1) / 2

@@ -1,0 +1,208 @@
+"""LatencyPanel: every launch's time as it arrives, its distribution, and the runs of the same problem before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyqtgraph as pg
+from PyQt6.QtCore import QEvent, QObject, QPointF
+from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout
+
+from workbench.model import Failed, FloatArray, Role, RunEvent, RunRecord, Started, TileConfig
+from workbench.ui.cards import HoverCard, PlotStack, text_label
+from workbench.ui.panels.latency_history import History, HistoryPlot, HistoryRun, Spread
+from workbench.ui.panels.latency_plots import ROLES, DistributionPlot, SamplesPlot
+from workbench.ui.panels.latency_run import LatencyRun, run_lines
+from workbench.ui.panels.panel import Panel
+from workbench.ui.plotting import TimeScale, text_height, text_width, time_scale
+from workbench.ui.theme import Theme
+
+EMPTY_TEXT = "Press Run (F5) to time the kernel beside SDPA."
+WAITING_TEXT = "Running. Launch times appear here as they are taken."
+NOTHING_TEXT = "This run took no launch times."
+SCALES = {"Auto": None, "Linear": False, "Log": True}
+
+
+class LatencyPanel(Panel):
+    """Launch times of kernel and SDPA: in launch order, as a distribution, and beside earlier runs."""
+
+    name = "latency"
+    title = "Latency"
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.scale = TimeScale()
+        self._history = History()
+        self._zoomed = False
+        self.run = LatencyRun()
+        self.header = text_label()
+        self.scale_box = QComboBox()
+        self.scale_box.addItems(list(SCALES))
+        self.scale_box.setToolTip("Time axis. Auto: logarithmic when the medians differ by more than 10x")
+        self.scale_box.currentIndexChanged.connect(self._rescale)
+        self.samples_plot, self.distribution_plot = SamplesPlot(theme), DistributionPlot(theme)
+        self.history_plot = HistoryPlot(theme)
+        self.graphics = pg.GraphicsLayoutWidget()
+        self.stack = PlotStack(theme, self.graphics)
+        self.hover = HoverCard(theme, self.graphics)
+        self._lay_out()
+        self._link()
+        self.apply_theme(theme)
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Pay what pyqtgraph does at the first points, so that the first launches of a run are drawn at once."""
+        ones: dict[Role, FloatArray] = {role: np.ones(2) for role in ROLES}
+        run = HistoryRun("", TileConfig(), {role: Spread(1.0, 1.0, 1.0) for role in ROLES}, shown=True)
+        self._show(ones, [run])
+        self._show({}, [])
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(self.header, 1)
+        top.addWidget(QLabel("Scale"))
+        top.addWidget(self.scale_box)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 6)
+        layout.addLayout(top)
+        layout.addWidget(self.stack, 1)
+        grid = self.graphics.ci.layout
+        grid.setContentsMargins(2, 4, 6, 2)
+        grid.setHorizontalSpacing(8)
+        views: tuple[SamplesPlot | DistributionPlot | HistoryPlot, ...] = self._views()
+        for column, (view, stretch) in enumerate(zip(views, (10, 4, 9), strict=True)):
+            self.graphics.addItem(view.plot, 0, column)
+            view.plot.setPreferredWidth(stretch * 10)
+            grid.setColumnStretchFactor(column, stretch)
+
+    def _views(self) -> tuple[SamplesPlot, DistributionPlot, HistoryPlot]:
+        return self.samples_plot, self.distribution_plot, self.history_plot
+
+    def _link(self) -> None:
+        for view in self._views():
+            view.plot.vb.sigRangeChangedManually.connect(self._on_zoom)
+            view.plot.vb.reset_asked.connect(self._reset_zoom)
+            if view is not self.samples_plot:
+                view.plot.setYLink(self.samples_plot.plot)
+        self.graphics.scene().sigMouseMoved.connect(self._on_mouse)
+        self.graphics.viewport().installEventFilter(self)
+
+    def take(self, event: RunEvent) -> None:
+        """Keep launch times, measurements and verdicts."""
+        if isinstance(event, Started):
+            self.run = LatencyRun(event)
+            self._zoomed = False
+            self.mark_stale()
+        elif self.run.take(event):
+            self.mark_stale()
+
+    def set_history(self, records: Sequence[RunRecord]) -> None:
+        """Learn of the runs that the trend is made of."""
+        self._history.set_records(records)
+        self.mark_stale()
+
+    def draw(self) -> None:
+        """Show what has arrived."""
+        samples = self.run.samples()
+        spreads = {role: Spread.of(values) for role, values in samples.items()}
+        self.scale = time_scale([s.median for s in spreads.values()], SCALES[self.scale_box.currentText()])
+        self.header.setText(self.run.header(self.scale, self.theme))
+        if self.run.started is None or not samples:
+            self._show_reason()
+            return
+        runs = self._history.runs(self.run.started, spreads, self.run.checked.values())
+        self._show(samples, runs)
+        if not self._zoomed:
+            self._set_range(samples, runs)
+        self.stack.show_plots()
+
+    def _show(self, samples: dict[Role, FloatArray], runs: list[HistoryRun]) -> None:
+        for view in self._views():
+            view.plot.getAxis("left").log = self.scale.log
+        self.samples_plot.show(samples, self.scale)
+        self.distribution_plot.show(samples, self.scale)
+        self.history_plot.show(runs, self.scale)
+        self._fit_axes()
+
+    def _show_reason(self) -> None:
+        self.hover.hide()
+        if isinstance(self.run.end, Failed):
+            self.stack.show_failure(self.run.end)
+        elif self.run.started is None:
+            self.stack.show_text(EMPTY_TEXT)
+        else:
+            self.stack.show_text(WAITING_TEXT if self.run.end is None else NOTHING_TEXT)
+
+    def _fit_axes(self) -> None:
+        """Give all plots axes of the same height, so that their shared y axes line up."""
+        height = self.history_plot.axis.needed_height(self.history_plot.plot.vb.width())
+        for view in self._views():
+            view.plot.getAxis("bottom").setHeight(height)
+            view.plot.getAxis("left").setWidth(text_width("0,000.0") + text_height() + 8)
+        for view in self._views()[1:]:
+            view.plot.getAxis("left").setWidth(1)
+
+    def _set_range(self, samples: dict[Role, FloatArray], runs: list[HistoryRun]) -> None:
+        """Show everything; from zero when that costs no more than half of a linear axis."""
+        ends = [s for run in runs for spread in run.spreads.values() for s in (spread.p20, spread.p80)]
+        seen = self.scale.to_axis(np.concatenate([*samples.values(), ends]))
+        low, high = float(seen.min()), float(seen.max())
+        margin = 0.06 * (high - low) or 0.05 * abs(high) or 0.1
+        floor = 0.0 if not self.scale.log and low <= 0.5 * high else low - margin
+        self.samples_plot.plot.setYRange(floor, high + margin, padding=0)
+        for view in self._views():
+            view.set_range()
+
+    def hover_lines(self, scene_position: QPointF) -> list[str]:
+        """What is under the mouse, as lines of rich text; none over nothing."""
+        inside = [v for v in self._views() if v.plot.vb.sceneBoundingRect().contains(scene_position)]
+        sample = self.samples_plot.hit(scene_position)  # also takes its ring away when there is none
+        if not inside:
+            return []
+        if inside[0] is self.history_plot:
+            run = self.history_plot.hit(scene_position)
+            return run_lines(run, self.scale, self.theme) if run else []
+        if inside[0] is self.distribution_plot:
+            counted = self.distribution_plot.hit(scene_position)
+            return self.run.bin_lines(*counted, self.scale, self.theme) if counted else []
+        return self.run.launch_lines(*sample, self.scale, self.theme) if sample else []
+
+    def _on_mouse(self, scene_position: QPointF) -> None:
+        lines = self.hover_lines(scene_position) if self.stack.shows_plots else []
+        if lines:
+            self.hover.show_at(self.graphics.mapFromScene(scene_position), lines)
+        else:
+            self.hover.hide()
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """pyqtgraph does not say when the mouse leaves the plots."""
+        if event is not None and event.type() == QEvent.Type.Leave:
+            self._on_mouse(QPointF(-1e6, -1e6))
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Run labels may fit side by side now, or no longer."""
+        super().resizeEvent(event)
+        self.mark_stale()
+
+    def _rescale(self) -> None:
+        self._zoomed = False
+        self.mark_stale()
+
+    def _on_zoom(self) -> None:
+        self._zoomed = True
+
+    def _reset_zoom(self) -> None:
+        self._zoomed = False
+        self.mark_stale()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour the plots."""
+        super().apply_theme(theme)
+        self.graphics.setBackground(theme.surface)
+        for view in self._views():
+            view.apply_theme(theme)
+        self.stack.card.apply_theme(theme)
+        self.hover.apply_theme(theme)

@@ -1,0 +1,228 @@
+"""The latency panel's third plot: runs of the same problem on the same device, in the order they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PyQt6.QtCore import QPointF, QRectF, Qt
+
+from workbench.model import Checked, FloatArray, Role, RunRecord, Started, TileConfig
+from workbench.ui.panels.latency_plots import ROLES, time_plot
+from workbench.ui.plotting import TimeScale, style_plot, text_height, text_width
+from workbench.ui.theme import Theme
+
+MOST_RUNS = 40
+FADED = 110  # alpha of the runs that are not the one shown
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Median and percentiles of launch times, us."""
+
+    median: float
+    p20: float
+    p80: float
+
+    @classmethod
+    def of(cls, samples: FloatArray) -> Spread:
+        """Summarise `samples` (us)."""
+        p20, median, p80 = np.percentile(samples, [20, 50, 80]).tolist()
+        return cls(median, p20, p80)
+
+    def text(self, scale: TimeScale) -> str:
+        """The median, and p20 to p80 after it."""
+        p20, p80 = scale.text(self.p20).split()[0], scale.text(self.p80)
+        return f"{scale.text(self.median)} (p20–p80 {p20}–{p80})"
+
+
+@dataclass(frozen=True)
+class HistoryRun:
+    """One run of the trend. `wrong` says that the kernel's output failed its check."""
+
+    kernel: str
+    tile: TileConfig
+    spreads: Mapping[Role, Spread]
+    wrong: bool = False
+    shown: bool = False
+
+
+def comparable(started: Started) -> tuple[object, ...]:
+    """What two runs must share for their times to be compared: the work, the device and the clock's meaning."""
+    problem, device = started.request.problem, started.device
+    work = (problem.m, problem.n, problem.d, problem.batch, problem.heads, problem.kv_heads)
+    return (*work, problem.dtype, problem.causal, device.name, device.mode)
+
+
+class History:
+    """All finished runs, summarised once each."""
+
+    def __init__(self) -> None:
+        self._records: tuple[RunRecord, ...] = ()
+        self._spreads: dict[int, dict[Role, Spread]] = {}
+
+    def set_records(self, records: Sequence[RunRecord]) -> None:
+        """Take all finished runs, oldest first; only new ones are summarised."""
+        known = self._spreads
+        self._spreads = {id(r): known[id(r)] if id(r) in known else _spreads(r) for r in records}
+        self._records = tuple(records)  # keeps the records, and with them their ids, alive
+
+    def runs(self, started: Started, spreads: Mapping[Role, Spread], checks: Iterable[Checked]) -> list[HistoryRun]:
+        """The latest runs comparable with the one that `started`, which is marked, or added when unfinished."""
+        alike = [r for r in self._records if self._spreads[id(r)] and comparable(r.started) == comparable(started)]
+        same = [r for r in alike if r.started is started] or [r for r in alike if r.started == started]
+        shown = same[-1] if same else None
+        runs = [_history_run(r.started, self._spreads[id(r)], r.checked, r is shown) for r in alike]
+        if shown is None and spreads:
+            runs.append(_history_run(started, spreads, checks, True))
+        first = max(0, len(runs) - MOST_RUNS)
+        earlier = [run for run in runs[:first] if run.shown]
+        return earlier + runs[first + len(earlier) :]
+
+
+def _spreads(record: RunRecord) -> dict[Role, Spread]:
+    measured = {m.measurement.role: m.measurement.latency.samples for m in record.measured}
+    return {role: Spread.of(samples) for role, samples in measured.items() if samples.size}
+
+
+def _history_run(
+    started: Started, spreads: Mapping[Role, Spread], checks: Iterable[Checked], shown: bool
+) -> HistoryRun:
+    wrong = any(c.role == "kernel" and not c.error.passed for c in checks)
+    return HistoryRun(started.request.kernel, started.request.tile, spreads, wrong, shown)
+
+
+class RunAxis(pg.AxisItem):  # type: ignore[misc]
+    """Tile sizes under the runs; upright where they do not fit side by side, thinned where even that is too many."""
+
+    def __init__(self) -> None:
+        super().__init__("bottom")
+        self._labels: list[str] = []
+        self._shown = -1
+        self.faded = pg.mkPen("w")
+
+    def set_runs(self, labels: list[str], shown: int) -> None:
+        """Take the label of each run (at 0, 1, 2, ...) and which is the one shown."""
+        self._labels, self._shown = labels, shown
+        self.picture = None
+        self.update()
+
+    def needed_height(self, width: float) -> float:
+        """Pixels that ticks and the axis label take in a plot `width` pixels wide."""
+        widest = max(map(text_width, self._labels), default=0.0)
+        return text_height() * 1.35 + 10 + (widest if self._upright(width) else text_height())
+
+    def _upright(self, width: float) -> bool:
+        widest = max(map(text_width, self._labels), default=0.0)
+        return (widest + 8) * (len(self._labels) + 0.2) > width
+
+    def tickValues(self, *_: Any) -> list[tuple[float, list[float]]]:
+        """A tick at every run."""
+        return [(1.0, [float(i) for i in range(len(self._labels))])]
+
+    def tickStrings(self, values: Sequence[float], *_: Any) -> list[str]:
+        """None: `drawPicture` writes the labels, as pyqtgraph cannot turn them."""
+        return [""] * len(values)
+
+    def drawPicture(self, p: Any, axisSpec: Any, tickSpecs: Any, textSpecs: Any) -> None:  # noqa: N803
+        """Draw the axis, then the labels."""
+        super().drawPicture(p, axisSpec, tickSpecs, [])
+        width, (low, high) = self.size().width(), self.range
+        if not self._labels or high <= low:
+            return
+        upright = self._upright(width)
+        every = 1 if not upright else max(1, int(np.ceil(text_height() * (high - low) / width)))
+        for i, label in enumerate(self._labels):
+            x = (i - low) / (high - low) * width
+            crowded = i % every if abs(i - self._shown) >= every else i != self._shown
+            if crowded or not 0 <= x <= width:
+                continue
+            p.setPen(self.textPen() if i == self._shown else self.faded)
+            p.save()
+            p.translate(x, 4)
+            if upright:
+                p.rotate(-90)
+                p.drawText(
+                    QRectF(-300, -20, 298, 40), Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, label
+                )
+            else:
+                p.drawText(QRectF(-100, 1, 200, 40), Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, label)
+            p.restore()
+
+
+class HistoryPlot:
+    """Medians with p20 to p80 bars, earlier runs faded, the kernel's joined by a line."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.axis = RunAxis()
+        self.plot = time_plot(theme, self.axis, "runs of this problem, by tile")
+        self.plot.getAxis("left").setStyle(showValues=False)
+        self.trend = pg.PlotCurveItem()
+        self.plot.addItem(self.trend)
+        self.bars = {(role, shown): pg.ErrorBarItem(beam=0.0) for role in ROLES for shown in (False, True)}
+        self.points = {role: pg.ScatterPlotItem() for role in ROLES}
+        for item in (*self.bars.values(), *self.points.values()):
+            self.plot.addItem(item)
+        self._runs: list[HistoryRun] = []
+        self.apply_theme(theme)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take the colours of `theme`."""
+        self._theme = theme
+        style_plot(self.plot, theme, grid=True)
+        self.axis.faded = pg.mkPen(theme.muted)
+        self.trend.setPen(pg.mkPen(theme.color("kernel", 90), width=1.5))
+
+    def show(self, runs: list[HistoryRun], scale: TimeScale) -> None:
+        """Draw `runs` in their order."""
+        self._runs = runs
+        self.axis.set_runs([r.tile.label for r in runs], next((i for i, r in enumerate(runs) if r.shown), -1))
+        for role in ROLES:
+            placed = [(i, r, r.spreads[role]) for i, r in enumerate(runs) if role in r.spreads]
+            medians = scale.to_axis([s.median for _, _, s in placed])
+            self._draw_points(role, placed, medians)
+            for shown in (False, True):
+                self._draw_bars(role, shown, [(i, s) for i, r, s in placed if r.shown == shown], scale)
+            if role == "kernel":
+                self.trend.setData(np.array([i for i, _, _ in placed], dtype=float), medians)
+
+    def _draw_points(self, role: Role, placed: list[tuple[int, HistoryRun, Spread]], medians: FloatArray) -> None:
+        theme = self._theme
+        wrong = [role == "kernel" and r.wrong for _, r, _ in placed]
+        colors = [
+            theme.color("bad" if w else role, 255 if r.shown else FADED)
+            for w, (_, r, _) in zip(wrong, placed, strict=True)
+        ]
+        self.points[role].setData(
+            [i for i, _, _ in placed],
+            medians,
+            brush=[pg.mkBrush(c) for c in colors],
+            pen=[
+                pg.mkPen(theme.text if r.shown else c, width=1.2) for c, (_, r, _) in zip(colors, placed, strict=True)
+            ],
+            size=[10 if r.shown else 7 for _, r, _ in placed],
+            symbol=["x" if w else "o" for w in wrong],
+        )
+
+    def _draw_bars(self, role: Role, shown: bool, placed: list[tuple[int, Spread]], scale: TimeScale) -> None:
+        medians = scale.to_axis([s.median for _, s in placed])
+        pen = pg.mkPen(self._theme.color(role, 255 if shown else FADED), width=3 if shown else 2)
+        self.bars[role, shown].setData(
+            x=np.array([i for i, _ in placed], dtype=float),
+            y=medians,
+            top=scale.to_axis([s.p80 for _, s in placed]) - medians,
+            bottom=medians - scale.to_axis([s.p20 for _, s in placed]),
+            pen=pen,
+        )
+
+    def set_range(self) -> None:
+        """Show all runs."""
+        self.plot.setXRange(-0.6, max(0, len(self._runs) - 1) + 0.6, padding=0)
+
+    def hit(self, scene_position: QPointF) -> HistoryRun | None:
+        """The run whose place on the x axis is under the mouse."""
+        i = round(self.plot.vb.mapSceneToView(scene_position).x())
+        return self._runs[i] if 0 <= i < len(self._runs) else None

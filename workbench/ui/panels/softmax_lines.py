@@ -1,0 +1,82 @@
+"""The softmax panel's lower plot: m and l of one query row across the key tiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PyQt6.QtCore import Qt
+
+from workbench.model import FloatArray
+from workbench.ui.plotting import IndexAxis, make_plot, style_plot
+from workbench.ui.theme import Theme
+
+
+class StateLines:
+    """m and the tiles' own maxima on the left axis, l on the right one; tiles lie under those of the map."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.plot = make_plot(theme, {"bottom": IndexAxis("bottom")}, left="max m", right="sum l", bottom="key tile")
+        self.l_box = pg.ViewBox(enableMenu=False)
+        self.l_box.setMouseEnabled(x=False, y=False)
+        self.plot.setMouseEnabled(x=True, y=False)
+        self.m_curve, self.l_curve = pg.PlotCurveItem(connect="finite"), pg.PlotCurveItem(connect="finite")
+        self.tile_points = pg.ScatterPlotItem(size=4, pen=None)
+        self.cursor = pg.InfiniteLine(angle=90, movable=False)
+        for item in (self.tile_points, self.m_curve, self.cursor):
+            self.plot.addItem(item, ignoreBounds=True)
+        self.cursor.hide()
+        self.l_box.addItem(self.l_curve, ignoreBounds=True)
+        self.l_box.disableAutoRange()
+        self.apply_theme(theme)
+
+    def attach(self) -> None:
+        """Join the right axis's view to the plot; to be called once the plot is in a scene."""
+        self.plot.scene().addItem(self.l_box)
+        self.plot.getAxis("right").linkToView(self.l_box)
+        self.l_box.setXLink(self.plot.vb)
+        self.plot.vb.sigResized.connect(self._follow)
+        self._follow()
+
+    def _follow(self, *_: Any) -> None:
+        self.l_box.setGeometry(self.plot.vb.sceneBoundingRect())
+        self.l_box.linkedViewChanged(self.plot.vb, self.l_box.XAxis)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take the colours of `theme`."""
+        style_plot(self.plot, theme, grid=True)
+        self.plot.getAxis("right").setTextPen(theme.accent)
+        self.plot.getAxis("right").setLabel("sum l", color=theme.accent)
+        self.m_curve.setPen(pg.mkPen(theme.text, width=1.6))
+        self.l_curve.setPen(pg.mkPen(theme.accent, width=1.6))
+        self.tile_points.setBrush(pg.mkBrush(theme.color("muted", 190)))
+        self.cursor.setPen(pg.mkPen(theme.color("text", 120), width=1, style=Qt.PenStyle.DashLine))
+
+    def show(self, m_tile: FloatArray, m_running: FloatArray, l_running: FloatArray) -> None:
+        """Draw one row's states ([tiles] each); what is not finite leaves a gap."""
+        tiles = np.arange(len(m_running))
+        finite = np.isfinite(m_tile)
+        self.tile_points.setData(tiles[finite], m_tile[finite])
+        for curve, states in ((self.m_curve, m_running), (self.l_curve, l_running)):
+            values = np.where(np.isfinite(states), states, np.nan)
+            if len(tiles) == 1:  # a curve through one point would not be seen
+                curve.setData(np.array([-0.4, 0.4]), np.repeat(values, 2))
+            else:
+                curve.setData(tiles, values)
+        self.plot.setYRange(*_span(np.concatenate([m_tile[finite], m_running[np.isfinite(m_running)]])), padding=0.08)
+        seen = l_running[np.isfinite(l_running)]
+        self.l_box.setYRange(0, float(seen.max()) if seen.size else 1.0, padding=0.08)
+
+    def point(self, tile: int | None) -> None:
+        """Mark `tile`, or nothing."""
+        self.cursor.setVisible(tile is not None)
+        if tile is not None:
+            self.cursor.setPos(tile)
+
+
+def _span(values: FloatArray) -> tuple[float, float]:
+    if not values.size:
+        return 0.0, 1.0
+    low, high = float(values.min()), float(values.max())
+    return (low, high) if high > low else (low - 0.5, high + 0.5)

@@ -1,0 +1,87 @@
+"""The words for results and failures, so that the verdict, the table and the log say the same."""
+
+from __future__ import annotations
+
+from workbench.metrics import Ratio
+from workbench.model import ErrorStats, Failed, FailureKind, Measurement
+
+FAILURE_WORDS: dict[FailureKind, str] = {
+    "compile": "does not compile",
+    "resources": "out of resources",
+    "launch": "launch failed",
+    "memory": "out of memory",
+    "timeout": "took too long",
+    "died": "engine died",
+    "cancelled": "stopped",
+    "invalid": "invalid request",
+}
+
+
+def failure_words(failed: Failed) -> str:
+    """The kind of a failure in a few words, naming the resource where the message does."""
+    if failed.kind == "resources":
+        message = failed.message.lower()
+        for resource in ("shared memory", "registers", "tensor memory"):
+            if resource.removesuffix("s") in message:
+                return f"out of {resource}"
+    return FAILURE_WORDS[failed.kind]
+
+
+def error_text(value: float) -> str:
+    """An error in two digits: 3.1e-7, not 3.1e-07."""
+    mantissa, mark, exponent = f"{value:.1e}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if mark else mantissa
+
+
+def tolerance_text(error: ErrorStats) -> str:
+    """The tolerance an output was held to."""
+    if error.rtol == error.atol:
+        return f"tolerance {error.atol:g}"
+    return f"rtol {error.rtol:g}, atol {error.atol:g}"
+
+
+def wrong_text(error: ErrorStats) -> str:
+    """What is wrong with an output that did not pass."""
+    if error.non_finite:
+        values = "value is" if error.non_finite == 1 else "values are"
+        return f"WRONG: {error.non_finite} {values} NaN or infinite"
+    return f"WRONG: max error {error_text(error.max_abs)} over {tolerance_text(error)}"
+
+
+def ratio_text(ratio: Ratio) -> str:
+    """SDPA over kernel with its interval, as the table shows it."""
+    return f"{ratio.baseline_over_kernel:.3g}× [{ratio.low:.3g}–{ratio.high:.3g}]"
+
+
+def comparison_text(ratio: Ratio) -> str:
+    """Who is faster, in words."""
+    if ratio.is_level:
+        return "level with SDPA"
+    if ratio.baseline_over_kernel > 1:
+        return f"{ratio.baseline_over_kernel:.3g}× faster than SDPA"
+    return f"{ratio.inverse.baseline_over_kernel:.3g}× slower than SDPA"
+
+
+def interval_text(ratio: Ratio) -> str:
+    """The interval that belongs to `comparison_text`, in the same sense."""
+    shown = ratio if ratio.is_level or ratio.baseline_over_kernel > 1 else ratio.inverse
+    return f"{shown.low:.3g}–{shown.high:.3g}×"
+
+
+def implementation_text(measurement: Measurement) -> str:
+    """Who was measured: the kernel with its tile, SDPA with the backend it took."""
+    if measurement.role == "baseline":
+        return f"SDPA {measurement.backend}".rstrip()
+    tile = f" {measurement.tile.label}" if measurement.tile is not None else ""
+    return f"{measurement.implementation}{tile}"
+
+
+def duration_text(seconds: float) -> str:
+    """A duration as people say it: 1.2 s, 35 s, 4 min, 2.1 h."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
