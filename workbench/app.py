@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from workbench.cli import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable, request_from
 from workbench.doctor import QT_LIBRARIES, X11_LIBRARIES, install_text, missing_libraries
+from workbench.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable
 from workbench.library import Library
 from workbench.model import Failed, RunRecord, RunRequest
 from workbench.presets import Preset
@@ -52,12 +52,11 @@ def open_window(preset: Preset | None, session: Path | None, size: tuple[int, in
     return app.exec()
 
 
-def take_screenshot(options: argparse.Namespace) -> int:
-    """Run, or open the recording that `--session` names, and save a picture; needs no display.
+def take_screenshot(request: RunRequest, options: argparse.Namespace) -> int:
+    """Run `request`, or open the recording that `--session` names, and save a picture; needs no display.
 
     Raises UsageError for a file that cannot be written or read, and for an unknown panel.
     """
-    request = request_from(options)
     output: Path = options.output
     if output.suffix.lower() not in PICTURE_SUFFIXES:
         raise UsageError(f"{output} is no picture's name; allowed are names that end in {', '.join(PICTURE_SUFFIXES)}")

@@ -12,21 +12,16 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from workbench import __version__, model
+from workbench.exits import EXIT_INVALID, EXIT_PASSED, UsageError
 from workbench.model import Problem, RunRequest, TileConfig
 from workbench.presets import PRESETS, Preset, find_preset
 from workbench.validate import find_faults
-
-EXIT_PASSED, EXIT_WRONG, EXIT_INVALID, EXIT_FAILED = 0, 1, 2, 3
 
 T = TypeVar("T", Problem, TileConfig, RunRequest)
 
 _EPILOG = """\
 exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed.
 With no command the window opens; run, presets, kernels, doctor and screenshot need no display."""
-
-
-class UsageError(Exception):
-    """The command line cannot work; the text is one line that names the value and what is allowed."""
 
 
 def run_command_line(arguments: Sequence[str]) -> int:
@@ -106,20 +101,6 @@ def preset_from(name: str | None) -> Preset | None:
         raise UsageError(f"preset is {name!r}; allowed are {known}") from None
 
 
-def check_writable(path: Path) -> None:
-    """Raise UsageError unless a file can be written at `path`; leaves nothing behind that was not there."""
-    existed = path.exists()
-    try:
-        with path.open("ab"):
-            pass
-        if not existed:
-            path.unlink()
-    except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written: {error.strerror}; allowed is a file in a folder that can"
-        ) from error
-
-
 class _Parser(argparse.ArgumentParser):
     """An argparse parser whose complaint is one line."""
 
@@ -138,7 +119,7 @@ def _dispatch(options: argparse.Namespace) -> int:
         case "screenshot":
             from workbench.app import take_screenshot
 
-            return take_screenshot(options)
+            return take_screenshot(request_from(options), options)
         case "run":
             from workbench.commands import run
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from workbench import codec
-from workbench.cli import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable
 from workbench.engine.host import KernelHost
+from workbench.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable
 from workbench.metrics import format_time, ratio
 from workbench.model import (
     Failed,

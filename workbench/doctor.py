@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from workbench.cli import EXIT_FAILED, EXIT_PASSED
 from workbench.engine.host import KernelHost
+from workbench.exits import EXIT_FAILED, EXIT_PASSED
 from workbench.model import Failed, Ready
 
 PYTHON_FROM, PYTHON_BELOW = (3, 11), (3, 14)

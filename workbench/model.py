@@ -8,6 +8,7 @@ microseconds, sizes in bytes; m is in natural-log units of the scaled score q.k 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -189,17 +190,18 @@ class Latency:
     launches: int
     unit: str = "us"
 
-    @property
+    # Cached: panels read them at every draw, and a percentile costs more than the rest of a draw's text.
+    @cached_property
     def median(self) -> float:
         """Median of the single launches, us."""
         return float(np.median(self.samples))
 
-    @property
+    @cached_property
     def p20(self) -> float:
         """20th percentile of the single launches, us."""
         return float(np.percentile(self.samples, 20))
 
-    @property
+    @cached_property
     def p80(self) -> float:
         """80th percentile of the single launches, us."""
         return float(np.percentile(self.samples, 80))

@@ -25,10 +25,11 @@ CHUNK_US = 50_000.0
 
 @dataclass(frozen=True)
 class Plan:
-    """How many launches warm up and how many are timed."""
+    """How many launches warm up, how many are timed, and how many of those are one chunk."""
 
     warmups: int
     launches: int
+    chunk: int = 1
 
 
 class Clock(Protocol):
@@ -89,6 +90,10 @@ class HostClock:
         return np.array([self.block_us(launch, 1) for _ in range(count)])
 
 
+def _chunk(us_per_launch: float) -> int:
+    return max(1, int(CHUNK_US / max(us_per_launch, 1e-3)))
+
+
 def _event() -> Any:
     return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
 
@@ -109,7 +114,8 @@ def article_plan(problem: Problem, mode: Mode, seconds_per_launch: float) -> Pla
     if mode == "cuda":
         return Plan(ARTICLE_WARMUPS, article_launches(problem))
     fitting = timed_launches(seconds_per_launch)
-    return Plan(min(ARTICLE_WARMUPS, max(1, fitting // 10)), min(article_launches(problem), fitting))
+    warmups = min(ARTICLE_WARMUPS, max(1, fitting // 10))
+    return Plan(warmups, min(article_launches(problem), fitting), _chunk(seconds_per_launch * 1e6))
 
 
 def measure_article(launch: Launch, plan: Plan, clock: Clock, report: Report, stop: StopFlag) -> Latency:
@@ -122,11 +128,10 @@ def measure_article(launch: Launch, plan: Plan, clock: Clock, report: Report, st
     for _ in range(plan.warmups):
         stop.check()
         launch()
-    average = 0.0
-    chunk = 1
+    average, chunk = 0.0, plan.chunk
     if isinstance(clock, CudaClock):
         average = clock.block_us(launch, plan.launches) / plan.launches
-        chunk = max(1, int(CHUNK_US / max(average, 1e-3)))
+        chunk = _chunk(average)
     taken: list[FloatArray] = []
     done = 0
     while done < plan.launches:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from PyQt6.QtCore import QSettings, Qt, QTimer, pyqtSignal
-from PyQt6.QtGui import QCloseEvent
+from PyQt6.QtGui import QAction, QCloseEvent
 from PyQt6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBox, QSizePolicy, QToolBar, QWidget
 
 from workbench.estimate import ASK_ABOVE_SECONDS, measured_seconds_per_tile, run_seconds
@@ -40,7 +41,7 @@ from workbench.ui.theme import ASSETS, Theme, apply_theme, load_theme
 from workbench.ui.verdict import Verdict
 from workbench.ui.words import duration_text
 
-FRAME_MS = 33
+FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
 AUTO_RUN_PAUSE_MS = 300
 DEFAULT_SIZE = (1440, 900)
 
@@ -125,6 +126,30 @@ class MainWindow(QMainWindow):
         dock.raise_()
         return self._widgets()[name]
 
+    def command(self, name: str) -> QAction:
+        """The action called `name` in COMMANDS."""
+        return self._commands[name]
+
+    def is_started(self) -> bool:
+        """Whether the engine's thread has been started."""
+        return self._worker.isRunning()
+
+    def is_running(self) -> bool:
+        """Whether a run goes on or waits."""
+        return self._running
+
+    def engine_pid(self) -> int | None:
+        """The process id of the engine, None where there is none."""
+        return self._worker.engine_pid
+
+    def session_path(self) -> Path:
+        """The file in which this session's runs are kept."""
+        return self._library.session.path
+
+    def save_session(self, path: Path) -> int:
+        """Write this session's runs to `path`; returns their number. Raises SessionError."""
+        return self._library.save_copy(path)
+
     def widget_names(self) -> tuple[str, ...]:
         """The names that `widget` takes."""
         return tuple(self._widgets())
@@ -146,7 +171,7 @@ class MainWindow(QMainWindow):
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         apply_theme(app, theme)
-        self.actions_.apply_theme(theme)
+        self._commands.apply_theme(theme)
         self.verdict.apply_theme(theme)
         self.results.apply_theme(theme)
         for panel in self._panels.values():
@@ -164,7 +189,7 @@ class MainWindow(QMainWindow):
 
     def _build(self) -> None:
         theme = self._theme
-        self.actions_ = Actions(self, theme)
+        self._commands = Actions(self, theme)
         self.docks = Docks(self, self._settings)
         self.controls = Controls()
         self.results = ResultsTable(theme)
@@ -175,6 +200,7 @@ class MainWindow(QMainWindow):
         titles = {"controls": "Setup", "results": self.results.title, **{p.name: p.title for p in PANELS}}
         for name, widget in self._widgets().items():
             self.docks.add(name, titles[name], widget)
+        self._turns = deque(self._panels.values())
         self._build_tool_bar()
         self._build_menus()
         self._frames = QTimer(self)
@@ -194,7 +220,7 @@ class MainWindow(QMainWindow):
         bar.setMovable(False)
         bar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
         for name in ("run", "stop", "auto"):
-            bar.addAction(self.actions_[name])
+            bar.addAction(self._commands[name])
         bar.addSeparator()
         bar.addWidget(self.verdict)
         self.verdict.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -226,10 +252,10 @@ class MainWindow(QMainWindow):
                             f"{self.docks.dock(name).windowTitle()}…", partial(self._save_picture_of, widget)
                         )
                 else:
-                    menu.addAction(self.actions_[name])
+                    menu.addAction(self._commands[name])
 
     def _connect(self) -> None:
-        self.actions_.connect(
+        self._commands.connect(
             run=self.run,
             stop=self.stop,
             auto=self._on_auto,
@@ -247,13 +273,13 @@ class MainWindow(QMainWindow):
         self.controls.deviceChanged.connect(self._worker.use_device)
         self.results.recordSelected.connect(self._on_selected)
         self.results.settingsRequested.connect(self.controls.set_request)
-        self._frames.timeout.connect(self.flush)
+        self._frames.timeout.connect(self._on_frame)
         self._auto_pause.timeout.connect(self._auto_run)
         self._frames.start()
 
     def _restore(self) -> None:
-        self.actions_["theme"].setChecked(self._theme.name == "light")
-        self.actions_["stop"].setEnabled(False)
+        self._commands["theme"].setChecked(self._theme.name == "light")
+        self._commands["stop"].setEnabled(False)
         self.docks.arrange()
         self.docks.restore()
         self._tell_history()
@@ -277,6 +303,14 @@ class MainWindow(QMainWindow):
         self._learn(event)
         if isinstance(event, Finished | Failed):
             self._set_running(False)
+
+    def _on_frame(self) -> None:
+        """Draw one stale panel a frame, in turn: three at once, with their painting, would be a visible gap."""
+        self.status.tick()
+        for _ in range(len(self._turns)):
+            self._turns.rotate(-1)
+            if self._turns[-1].tick():
+                break
 
     def _show_event(self, event: RunEvent) -> None:
         self.verdict.take(event)
@@ -323,9 +357,9 @@ class MainWindow(QMainWindow):
         self.show_record(record)
 
     def _on_request_changed(self, request: RunRequest | None) -> None:
-        if self.actions_["auto"].isChecked() and request is not None:
+        if self._commands["auto"].isChecked() and request is not None:
             self._auto_pause.start()
-        self.actions_["run"].setEnabled(request is not None)
+        self._commands["run"].setEnabled(request is not None)
 
     def _on_auto(self, on: bool) -> None:
         if on:
@@ -353,7 +387,7 @@ class MainWindow(QMainWindow):
 
     def _set_running(self, on: bool) -> None:
         self._running = on
-        self.actions_["stop"].setEnabled(on)
+        self._commands["stop"].setEnabled(on)
 
     def _predicted(self, request: RunRequest) -> float:
         """Seconds that a run takes on the interpreter; 0 on a GPU."""
@@ -396,7 +430,7 @@ class MainWindow(QMainWindow):
         )
         if name:
             path = Path(name).with_suffix(SUFFIX)
-            self._try(lambda: self._say(f"Saved {self._library.save_copy(path)} runs to {path}"))
+            self._try(lambda: self._say(f"Saved {self.save_session(path)} runs to {path}"))
 
     def _save_picture_of(self, widget: QWidget) -> None:
         """The clipboard first: whoever cancels the file dialog has the picture all the same."""

@@ -47,8 +47,10 @@ class Panel(QWidget):
         """Ask for a draw at the next tick."""
         self._stale = True
 
-    def tick(self) -> None:
-        """Draw if something changed and somebody can see it."""
-        if self._stale and self.isVisible():
-            self._stale = False
-            self.draw()
+    def tick(self) -> bool:
+        """Draw if something changed and somebody can see it; says whether it did."""
+        if not self._stale or not self.isVisible():
+            return False
+        self._stale = False
+        self.draw()
+        return True

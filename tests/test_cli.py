@@ -1,0 +1,166 @@
+"""The command line as scripts use it: real processes, their output and their exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from workbench.session import Session
+
+ROOT = Path(__file__).resolve().parents[1]
+ON_INTERPRETER = ("--device", "interpreter")
+
+
+def tilescope(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    """`python main.py` as a user starts it: without this process's display and interpreter settings."""
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM", "TRITON_INTERPRET")
+    environment = {key: value for key, value in os.environ.items() if key not in hidden} | variables
+    command = [sys.executable, "main.py", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_run_json_is_one_object_with_the_promised_fields() -> None:
+    done = tilescope("run", "--json", "-m", 20, "-n", 40, "-d", 8, *ON_INTERPRETER)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["problem"]["m"] == 20 and result["problem"]["seed"] == 0
+    assert result["environment"]["mode"] == "interpreter"
+    kernel, baseline = result["results"]
+    assert kernel["implementation"] == "article" and kernel["role"] == "kernel"
+    assert kernel["tile"] == {"block_m": 16, "block_n": 16, "num_warps": 4, "num_stages": 3, "splits": 1}
+    assert baseline["implementation"] == "sdpa" and baseline["backend"] in ("flash", "math")
+    for one in result["results"]:
+        assert one["status"] == "ok" and one["failure"] is None
+        latency, samples = one["latency"], one["latency"]["samples"]
+        assert latency["unit"] == "us" and latency["protocol"] == "article" and latency["clock"] == "host"
+        assert latency["median"] == pytest.approx(np.median(samples))
+        assert min(samples) <= latency["p20"] <= latency["median"] <= latency["p80"] <= max(samples)
+        assert one["error"]["passed"] and one["error"]["rtol"] == 2e-3
+    ratio = result["ratio"]
+    assert ratio["low"] <= ratio["baseline_over_kernel"] <= ratio["high"]
+    assert ratio["comparable"] is False
+    assert result["trace"]["bit_equal"] is True
+
+
+def test_the_trace_file_can_be_checked_by_anyone(tmp_path: Path) -> None:
+    path = tmp_path / "states"  # no suffix: the name is taken as it is given
+    done = tilescope("run", "--preset", "case-7x13x8", "--trace", path, *ON_INTERPRETER)
+    assert done.returncode == 0, done.stderr
+    with np.load(path) as stored:
+        q, k, v, out = (stored[name][0].astype(np.float64) for name in ("q", "k", "v", "out"))
+        assert stored["m_tile"].shape == stored["m_running"].shape == stored["l_running"].shape == (1, 7, 1)
+        assert {stored[name].dtype for name in stored.files} == {np.dtype(np.float32)}
+        scores = q @ k.T / np.sqrt(8)
+        weights = np.exp(scores - scores.max(1, keepdims=True))
+        np.testing.assert_allclose(stored["m_running"][0, :, -1], scores.max(1), rtol=1e-5)
+        np.testing.assert_allclose(stored["l_running"][0, :, -1], weights.sum(1), rtol=1e-5)
+        np.testing.assert_allclose(out, weights @ v / weights.sum(1, keepdims=True), atol=1e-6)
+
+
+def test_a_result_out_of_tolerance_is_status_1_and_still_printed() -> None:
+    done = tilescope("run", "--json", "--preset", "tiny", "--rtol", 0, "--atol", 1e-12, *ON_INTERPRETER)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["results"][0]["error"]["passed"] is False
+
+
+def test_a_failed_run_is_status_3_and_still_printed() -> None:
+    done = tilescope("run", "--json", "-m", 512, "-n", 512, "-d", 64, "--time-limit", 0.05, *ON_INTERPRETER)
+    assert done.returncode == 3
+    failed = json.loads(done.stdout)["results"][0]
+    assert failed["status"] == "failed" and failed["failure"]["kind"] == "timeout" and failed["failure"]["remedy"]
+    assert "try:" in done.stderr
+
+
+def test_a_session_keeps_what_was_run(tmp_path: Path) -> None:
+    path = tmp_path / "runs.tilescope"
+    for block in (16, 32):
+        done = tilescope("run", "--preset", "tiny", "--block-m", block, "--session", path, *ON_INTERPRETER)
+        assert done.returncode == 0, done.stderr
+    kept = Session(path, read_only=True).summaries()
+    assert [(r.run_id, r.started.request.tile.block_m) for r in kept] == [(1, 16), (2, 32)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "-m", "0"), "M is 0; allowed are 1 to 16777216"),
+        (("run", "-n", "-3"), "N is -3"),
+        (("run", "-d", "257"), "D is 257; allowed are 1 to 256"),
+        (("run", "-m", "many"), "many"),
+        (("run", "--block-m", "48"), "BLOCK_M is 48; allowed are the powers of two from 16 to 256"),
+        (("run", "--block-n", "8"), "BLOCK_N is 8"),
+        (("run", "--num-warps", "3"), "num_warps is 3; allowed are 1, 2, 4, 8, 16, 32"),
+        (("run", "--preset", "nope"), "preset is 'nope'; allowed are tiny"),
+        (("run", "--sdpa", "fast"), "sdpa is 'fast'"),
+        (("run", "--kernel", "nope", *ON_INTERPRETER), "kernel is 'nope'; allowed are article"),
+        (("run", "--sdpa", "cudnn", *ON_INTERPRETER), "sdpa is cudnn, which cannot take fp32"),
+        (("run", "--dtype", "fp16", *ON_INTERPRETER), "dtype is fp16; kernel article takes fp32"),
+        (("run", "--causal", *ON_INTERPRETER), "causal is on; kernel article has no causal mask"),
+        (("run", "-m", "16000000", "-n", "16000000", "-d", "256", *ON_INTERPRETER), "which needs"),
+        (("run", "--trace", "/no/such/folder/t.npz"), "/no/such/folder/t.npz cannot be written"),
+        (("run", "--session", "/no/such/folder/s"), "/no/such/folder/s"),
+        (("screenshot", "/no/such/folder/p.png"), "/no/such/folder/p.png cannot be written"),
+        (("screenshot", "picture.doc"), "picture.doc is no picture's name"),
+        (("screenshot", "p.png", "--size", "10x10"), "10x10"),
+        (("screenshot", "p.png", "--panel", "nope", "--session", "assets/icons/app.svg"), "app.svg"),
+        (("frobnicate",), "frobnicate"),
+        ((), "there is no display"),
+        (("--preset", "nope"), "preset is 'nope'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_cannot_work_is_one_line_and_status_2(arguments: tuple[str, ...], words: str) -> None:
+    done = tilescope(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    complaint = [line for line in done.stderr.splitlines() if line.startswith("tilescope: ")][-1]
+    assert words in complaint
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_display_the_commands_that_need_none_are_named() -> None:
+    done = tilescope()
+    for command in ("run", "screenshot", "presets", "kernels", "doctor"):
+        assert command in done.stderr
+
+
+def test_presets_and_kernels_list_what_there_is() -> None:
+    presets = tilescope("presets")
+    assert presets.returncode == 0 and "1024 × 4096 × 128" in presets.stdout
+    kernels = tilescope("kernels")
+    assert kernels.returncode == 0, kernels.stderr
+    assert "article" in kernels.stdout and "sdpa efficient" in kernels.stdout
+
+
+def test_doctor_says_what_it_found() -> None:
+    done = tilescope("doctor", "--json")
+    findings = {f["name"]: f for f in json.loads(done.stdout)["findings"]}
+    assert findings["Python"]["status"] == "ok"
+    assert findings["Display"]["status"] == "note"
+    assert findings["Triton"]["status"] == "ok"
+    assert all(f["fix"] for f in findings.values() if f["status"] == "missing")
+    assert done.returncode == (3 if any(f["status"] == "missing" for f in findings.values()) else 0)
+
+
+def test_a_screenshot_of_the_window_and_of_a_panel(tmp_path: Path) -> None:
+    from PyQt6.QtGui import QImage
+
+    whole, panel, session = tmp_path / "whole.png", tmp_path / "panel.png", tmp_path / "s.tilescope"
+    done = tilescope("screenshot", whole, "--preset", "case-7x13x8", "--size", "1200x800", *ON_INTERPRETER)
+    assert done.returncode == 0, done.stderr
+    image = QImage(str(whole))
+    assert (image.width(), image.height()) == (2400, 1600)
+    colors = {image.pixel(x, y) for x in range(0, 2400, 7) for y in range(0, 1600, 7)}
+    assert len(colors) > 100, "a picture of a finished run has plots and maps in it"
+
+    assert tilescope("run", "--preset", "tiny", "--session", session, *ON_INTERPRETER).returncode == 0
+    done = tilescope("screenshot", panel, "--session", session, "--panel", "softmax", "--scale", 1)
+    assert done.returncode == 0, done.stderr
+    image = QImage(str(panel))
+    assert 200 < image.width() < 1440 and 200 < image.height() < 900

@@ -1,0 +1,64 @@
+"""The window's process stays free of torch and triton, and appears fast."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+BARE = "import PyQt6.QtWidgets, pyqtgraph"
+# Prints when the first frame has been shown, and which heavy libraries have come in until then.
+WINDOW = """
+import sys, time, tempfile
+from pathlib import Path
+from PyQt6.QtCore import QEvent, QObject, QSettings
+from workbench.app import make_application, make_window
+from workbench.session import Session
+
+folder = Path(tempfile.mkdtemp())
+app = make_application()
+settings = QSettings(str(folder / "s.ini"), QSettings.Format.IniFormat)
+window = make_window(Session(folder / "s.tilescope"), settings, "dark")
+
+class Painted(QObject):
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Paint:
+            app.quit()
+        return False
+
+painted = Painted()
+window.verdict.installEventFilter(painted)
+window.show()
+app.exec()
+print([name for name in ("torch", "triton", "kernels") if name in sys.modules])
+"""
+
+
+def run(code: str) -> tuple[float, str]:
+    """Seconds of a fresh Python that runs `code`, and what it prints."""
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    began = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    return time.perf_counter() - began, done.stdout.strip()
+
+
+def test_importing_the_app_leaves_torch_and_triton_out() -> None:
+    code = "import sys, workbench.app, workbench.ui.main_window, workbench.commands, workbench.doctor\n"
+    code += "print([name for name in ('torch', 'triton', 'kernels') if name in sys.modules])"
+    assert run(code)[1] == "[]"
+
+
+def test_the_window_appears_fast() -> None:
+    """The best of three each, so that another process's load counts for neither."""
+    bare = min(run(BARE)[0] for _ in range(3))
+    times = [run(WINDOW) for _ in range(3)]
+    window = min(seconds for seconds, _ in times)
+    print(f"bare imports {bare:.2f} s, window {window:.2f} s")
+    assert {printed for _, printed in times} == {"[]"}
+    assert window < 1.5 * bare + 0.5

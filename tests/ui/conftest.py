@@ -1,0 +1,36 @@
+"""The whole window for tests, with its real engine on the interpreter, its files in a temporary folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PyQt6.QtCore import QSettings
+from pytestqt.qtbot import QtBot
+
+from workbench.app import make_application, make_window
+from workbench.session import Session
+from workbench.ui.main_window import MainWindow
+
+MakeWindow = Callable[..., MainWindow]
+
+
+@pytest.fixture
+def make_test_window(qtbot: QtBot, tmp_path: Path) -> Iterator[MakeWindow]:
+    """Make windows that share one session folder and one settings file; all are closed at the end."""
+    make_application()
+    made: list[MainWindow] = []
+
+    def make(session: str = "test.tilescope", device: str = "interpreter") -> MainWindow:
+        settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+        window = make_window(Session(tmp_path / session), settings, "dark", device)
+        window.controls.set_request(window.controls.request())
+        made.append(window)
+        window.show()
+        return window
+
+    yield make
+    for window in made:
+        window.close()
+        window.deleteLater()

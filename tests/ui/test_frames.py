@@ -1,0 +1,77 @@
+"""The window never freezes: the longest gap between frames while the engine runs, crashes and starts again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+from PyQt6.QtCore import Qt, QTimer
+from pytestqt.qtbot import QtBot
+
+from tests.ui.conftest import MakeWindow
+from tests.ui.test_window import LONG, SMALL, run_to_end
+from workbench.model import Finished, Problem, RunRequest, TileConfig
+
+FRAME_MS = 16
+LIMIT_MS = 50.0
+
+
+class Gaps:
+    """Notes the time between ticks of a 60 Hz timer on the window's thread."""
+
+    def __init__(self) -> None:
+        self._timer = QTimer()
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._tick)
+        self._last = 0.0
+        self.worst_ms = 0.0
+        self.ticks = 0
+
+    def start(self) -> None:
+        self._last = time.perf_counter()
+        self._timer.start(FRAME_MS)
+
+    def stop(self) -> None:
+        self._timer.stop()
+
+    def _tick(self) -> None:
+        now = time.perf_counter()
+        self.worst_ms = max(self.worst_ms, (now - self._last) * 1e3)
+        self._last = now
+        self.ticks += 1
+
+
+def exercise(qtbot: QtBot, window: object, device: str) -> Gaps:
+    """A run, changed tiles (on a GPU each one a compile), a crash, and the run after it, all under the timer."""
+    from workbench.ui.main_window import MainWindow
+
+    assert isinstance(window, MainWindow)
+    run_to_end(qtbot, window, RunRequest(SMALL.problem, device=device))
+    gaps = Gaps()
+    gaps.start()
+    for block in (16, 32, 64):
+        record = run_to_end(qtbot, window, RunRequest(Problem(64, 129, 32), TileConfig(block, block), device=device))
+        assert isinstance(record.end, Finished)
+    window.controls.set_request(RunRequest(LONG.problem, device=device))
+    with qtbot.waitSignal(window.settled, timeout=60_000):
+        window.run()
+        qtbot.waitUntil(lambda: "checking" in window.status.text().lower(), timeout=10_000)
+        pid = window.engine_pid()
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+    run_to_end(qtbot, window, RunRequest(SMALL.problem, device=device))
+    gaps.stop()
+    return gaps
+
+
+@pytest.mark.parametrize("device", ["interpreter", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_no_gap_between_frames_is_long(
+    qtbot: QtBot, make_test_window: MakeWindow, device: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gaps = exercise(qtbot, make_test_window(device=device), device)
+    with capsys.disabled():
+        print(f"\nlongest gap between frames: {gaps.worst_ms:.1f} ms over {gaps.ticks} frames ({device})")
+    assert gaps.ticks > 50
+    assert gaps.worst_ms < LIMIT_MS

@@ -1,0 +1,228 @@
+"""The whole window with its real engine: what a person does, and what they see."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
+from tests.samples import make_record
+from tests.ui.conftest import MakeWindow
+from tests.ui.hands import press_key
+from workbench.model import Failed, Finished, Problem, RunRecord, RunRequest, TileConfig
+from workbench.session import Session
+from workbench.ui.main_window import MainWindow
+
+RUN_MS = 60_000
+SMALL = RunRequest(Problem(20, 40, 8), TileConfig(16, 16), device="interpreter")
+# Several seconds on the interpreter: long enough to stop, to crash, or to be overtaken.
+LONG = RunRequest(Problem(320, 320, 16), TileConfig(16, 16), device="interpreter")
+
+
+def run_to_end(qtbot: QtBot, window: MainWindow, request: RunRequest | None = None) -> RunRecord:
+    """Start the window or, if it has been, run `request`; returns the run's record."""
+    with qtbot.waitSignal(window.settled, timeout=RUN_MS) as blocker:
+        if window.is_started():
+            assert request is not None
+            window.controls.set_request(request)
+            window.run()
+        else:
+            window.start(request)
+    assert blocker.args is not None
+    record = blocker.args[0]
+    assert isinstance(record, RunRecord)
+    window.flush()
+    return record
+
+
+def test_a_first_launch_shows_a_finished_run_of_its_own_accord(qtbot: QtBot, make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    record = run_to_end(qtbot, window)
+    assert isinstance(record.end, Finished)
+    assert record.started.request.problem == Problem(35, 67, 32)
+    assert "interpreter, not GPU time" in window.verdict.text()
+    assert "passed" in window.verdict.text()
+    assert [r.run_id for r in window.results.records()] == [1]
+    assert "Finished in" in window.status.text()
+
+
+def test_run_by_key_and_see_the_run_in_the_table_and_the_session(qtbot: QtBot, make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    run_to_end(qtbot, window, SMALL)
+    window.controls.set_request(RunRequest(Problem(20, 40, 8), TileConfig(32, 16), device="interpreter"))
+    for keys in (Qt.Key.Key_F5, (Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)):
+        with qtbot.waitSignal(window.settled, timeout=RUN_MS):
+            press_key(window, *keys) if isinstance(keys, tuple) else press_key(window, keys)
+    assert [r.started.request.tile.block_m for r in window.results.records()] == [16, 32, 32]
+    kept = Session(window.session_path()).summaries()
+    assert [r.run_id for r in kept] == [1, 2, 3]
+
+
+def test_a_kept_run_is_shown_again_in_every_panel(qtbot: QtBot, make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    first = run_to_end(qtbot, window, SMALL)
+    run_to_end(qtbot, window, RunRequest(Problem(7, 13, 8), TileConfig(16, 16), device="interpreter"))
+    assert "7 × 13 × 8" in window.verdict.text()
+    window.show_record(window.results.records()[0])
+    window.flush()
+    assert "20 × 40 × 8" in window.verdict.text()
+    check = first.check("kernel")
+    assert check is not None
+    shown = Session(window.session_path()).load(1)
+    assert shown.states is not None and shown.states.m_running is not None
+    assert shown.states.m_running.shape == (1, 20, 3)
+
+
+def test_auto_run_follows_a_change_and_the_newest_change_wins(qtbot: QtBot, make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    run_to_end(qtbot, window, SMALL)
+    window.command("auto").setChecked(True)
+    window.controls.set_request(LONG)
+    qtbot.waitUntil(window.is_running, timeout=5000)
+    qtbot.wait(300)
+    newest = RunRequest(Problem(20, 40, 8), TileConfig(16, 32), device="interpreter")
+    with qtbot.waitSignal(
+        window.settled, timeout=RUN_MS, check_params_cb=lambda record: record.started.request.tile == newest.tile
+    ):
+        window.controls.set_request(newest)
+    last = window.results.records()[-1]
+    assert last.started.request.tile == newest.tile and isinstance(last.end, Finished)
+    assert not any(isinstance(r.end, Finished) and r.started.request == LONG for r in window.results.records())
+
+
+def test_stop_by_escape_leaves_the_window_ready(qtbot: QtBot, make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    run_to_end(qtbot, window, SMALL)
+    window.controls.set_request(LONG)
+    window.run()
+    qtbot.waitUntil(lambda: "checking" in window.status.text().lower(), timeout=10_000)
+    press_key(window, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not window.is_running(), timeout=5000)
+    assert "stopped" in window.verdict.text().lower()
+    assert isinstance(run_to_end(qtbot, window, SMALL).end, Finished)
+
+
+def test_a_killed_engine_is_one_clear_failure_and_the_next_run_works(
+    qtbot: QtBot, make_test_window: MakeWindow
+) -> None:
+    window = make_test_window()
+    run_to_end(qtbot, window, SMALL)
+    window.controls.set_request(LONG)
+    with qtbot.waitSignal(window.settled, timeout=RUN_MS) as blocker:
+        window.run()
+        qtbot.waitUntil(lambda: "checking" in window.status.text().lower(), timeout=10_000)
+        pid = window.engine_pid()
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+    assert blocker.args is not None
+    end = blocker.args[0].end
+    assert isinstance(end, Failed) and end.kind == "died" and "SIGKILL" in end.message
+    window.flush()
+    assert "SIGKILL" in window.verdict.text()
+    assert isinstance(run_to_end(qtbot, window, SMALL).end, Finished)
+
+
+def test_a_long_run_asks_first(qtbot: QtBot, make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    run_to_end(qtbot, window, SMALL)
+    window.controls.set_request(RunRequest(Problem(1024, 4096, 128), device="interpreter"))
+    window.run()
+    box = window.findChild(QMessageBox, "long_run")
+    assert box is not None and "on the interpreter" in box.text()
+    assert not window.is_running()
+    press_key(box, Qt.Key.Key_Escape)
+    assert not window.is_running()
+
+
+def test_a_form_that_cannot_work_runs_nothing_and_says_why(qtbot: QtBot, make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    run_to_end(qtbot, window, SMALL)
+    window.controls.set_request(RunRequest(Problem(20, 40, 8), TileConfig(48, 16), device="interpreter"))
+    assert not window.command("run").isEnabled()
+    window.run()
+    assert not window.is_running()
+    assert "BLOCK_M is 48" in window.status.currentMessage()
+
+
+def test_a_recording_is_shown_without_running_it(qtbot: QtBot, make_test_window: MakeWindow, tmp_path: Path) -> None:
+    path = tmp_path / "elsewhere.tilescope"
+    Session(path).add(make_record(1))
+    Session(path).add(make_record(2, tile=TileConfig(32, 32)))
+    before = path.read_bytes()
+    window = make_test_window()
+    window.open_recording(path)
+    window.flush()
+    assert [(r.source, r.run_id) for r in window.results.records()] == [("elsewhere", 1), ("elsewhere", 2)]
+    assert "32×32" in window.verdict.text()
+    run_to_end(qtbot, window, SMALL)
+    assert path.read_bytes() == before
+    assert [r.source for r in window.results.records()] == ["elsewhere", "elsewhere", ""]
+
+
+def test_the_layout_comes_back(qtbot: QtBot, make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    run_to_end(qtbot, window, SMALL)
+    window.docks.dock("error").hide()
+    window.resize(1200, 800)
+    window.close()
+    again = make_test_window("other.tilescope")
+    assert not again.docks.dock("error").isVisibleTo(again)
+    assert again.docks.dock("latency").isVisibleTo(again)
+    again.command("reset").trigger()
+    assert again.docks.dock("error").isVisibleTo(again)
+
+
+def test_a_session_is_opened_with_what_it_holds(qtbot: QtBot, make_test_window: MakeWindow, tmp_path: Path) -> None:
+    Session(tmp_path / "kept.tilescope").add(make_record(3))
+    window = make_test_window("kept.tilescope")
+    record = run_to_end(qtbot, window, SMALL)
+    assert record.run_id == 4
+    assert [r.run_id for r in Session(tmp_path / "kept.tilescope").summaries()] == [3, 4]
+
+
+def test_a_run_that_cannot_be_written_is_held_and_can_be_saved(
+    qtbot: QtBot, make_test_window: MakeWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workbench.session import SessionError
+
+    window = make_test_window("lost.tilescope")
+
+    def refuse(self: Session, record: RunRecord, compress: bool = False) -> None:
+        raise SessionError("disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Session, "add", refuse)
+        run_to_end(qtbot, window, SMALL)
+    assert "disk full" in window.status.currentMessage()
+    copy = tmp_path / "saved.tilescope"
+    assert window.save_session(copy) == 1
+    states = Session(copy).load(1).states
+    assert states is not None and states.m_running is not None
+
+
+def test_both_themes_and_a_picture(qtbot: QtBot, make_test_window: MakeWindow) -> None:
+    from workbench.ui.pictures import take_picture
+    from workbench.ui.theme import load_theme
+
+    window = make_test_window()
+    run_to_end(qtbot, window, SMALL)
+    colors = []
+    for name in ("dark", "light"):
+        window.set_theme(load_theme(name))
+        window.flush()
+        image = take_picture(window, 2.0)
+        assert (image.width(), image.height()) == (window.width() * 2, window.height() * 2)
+        colors.append(image.pixelColor(image.width() // 2, 4).lightness())
+    assert colors[0] < 80 < 180 < colors[1]
+
+
+@pytest.mark.parametrize("name", ["Ctrl+R", "F5", "Esc", "Ctrl+Shift+S"])
+def test_the_promised_keys_exist_once(make_test_window: MakeWindow, name: str) -> None:
+    window = make_test_window()
+    owners = [a for a in window.actions() if name in [s.toString() for s in a.shortcuts()]]
+    assert len(owners) == 1

@@ -1,0 +1,25 @@
+"""Exit statuses of the command line, and the error that ends it with one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+EXIT_PASSED, EXIT_WRONG, EXIT_INVALID, EXIT_FAILED = 0, 1, 2, 3
+
+
+class UsageError(Exception):
+    """The command line cannot work; the text is one line that names the value and what is allowed."""
+
+
+def check_writable(path: Path) -> None:
+    """Raise UsageError unless a file can be written at `path`; leaves nothing behind that was not there."""
+    existed = path.exists()
+    try:
+        with path.open("ab"):
+            pass
+        if not existed:
+            path.unlink()
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written: {error.strerror}; allowed is a file in a folder that can"
+        ) from error
