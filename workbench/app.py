@@ -85,11 +85,13 @@ def take_screenshot(request: RunRequest, options: argparse.Namespace) -> int:
 
 def make_application() -> QApplication:
     """The one QApplication, named so that its settings and data have their own folders."""
+    from PyQt6.QtCore import qInstallMessageHandler
     from PyQt6.QtGui import QIcon
     from PyQt6.QtWidgets import QApplication
 
     from workbench.ui.theme import ASSETS
 
+    qInstallMessageHandler(_on_qt_message)
     existing = QApplication.instance()
     app = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
     app.setApplicationName("Tilescope")
@@ -153,6 +155,12 @@ def _picture(app: QApplication, window: MainWindow, record: RunRecord, options: 
         print(f"tilescope: {record.end.message}", file=sys.stderr)
         return EXIT_FAILED
     return EXIT_PASSED if all(check.error.passed for check in record.checked) else EXIT_WRONG
+
+
+def _on_qt_message(kind: object, context: object, message: str | None) -> None:
+    """Qt's own complaints go to stderr, less one that every offscreen window makes at each change of its layout."""
+    if message and "propagateSizeHints" not in message and sys.stderr is not None:
+        print(f"Qt: {message}", file=sys.stderr)
 
 
 def _request_of(preset: Preset) -> RunRequest:

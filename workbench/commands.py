@@ -21,6 +21,7 @@ from workbench.model import (
     Log,
     Measurement,
     Progress,
+    Role,
     RunRecord,
     RunRequest,
     Tensors,
@@ -84,7 +85,7 @@ def result_object(record: RunRecord) -> dict[str, Any]:
     """What `run --json` prints: the problem, the environment, one result an implementation, the ratio."""
     kernel, baseline = record.measurement("kernel"), record.measurement("baseline")
     failure = record.end if isinstance(record.end, Failed) else None
-    wanted = ["kernel"] if record.started.request.sdpa == "none" else ["kernel", "baseline"]
+    wanted: list[Role] = ["kernel"] if record.started.request.sdpa == "none" else ["kernel", "baseline"]
     results = [_result(record, role, failure) for role in wanted]
     both = ratio(kernel, baseline) if kernel is not None and baseline is not None else None
     return {
@@ -124,14 +125,14 @@ def _latency_text(measured: Measurement) -> str:
     )
 
 
-def _result(record: RunRecord, role: Any, failure: Failed | None) -> dict[str, Any]:
+def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, Any]:
     request = record.started.request
     check, measured = record.check(role), record.measurement(role)
     result: dict[str, Any] = {
         "implementation": request.kernel if role == "kernel" else "sdpa",
         "role": role,
         "status": "ok" if measured is not None else "failed",
-        "failure": None if measured is not None else codec.plain(failure),
+        "failure": None if measured is not None else codec.plain(_failure_of(role, failure)),
     }
     if role == "kernel":
         result |= {"tile": codec.plain(request.tile), "precision": request.precision}
@@ -141,6 +142,13 @@ def _result(record: RunRecord, role: Any, failure: Failed | None) -> dict[str, A
     result["latency"] = None if measured is None else _latency_object(measured)
     result["error"] = codec.plain(check.error) if check is not None else None
     return result
+
+
+def _failure_of(role: Role, failure: Failed | None) -> Failed | None:
+    """The run's failure, unless it was the kernel's: then the baseline never had its turn."""
+    if role == "baseline" and failure is not None and failure.kind in ("compile", "resources"):
+        return Failed("cancelled", "not measured: the kernel failed first")
+    return failure
 
 
 def _latency_object(measured: Measurement) -> dict[str, Any]:

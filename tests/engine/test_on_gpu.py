@@ -79,6 +79,7 @@ def test_latency_agrees_with_a_bare_script(host: KernelHost, name: str) -> None:
     assert latency.median == pytest.approx(statistics.median(bare), rel=0.05)
 
 
+@pytest.mark.filterwarnings("ignore:.*Profiler clears events:UserWarning")
 def test_the_recorded_backend_is_the_one_whose_kernel_ran(host: KernelHost) -> None:
     import torch
     from torch.profiler import ProfilerActivity, profile

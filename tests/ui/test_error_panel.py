@@ -33,10 +33,6 @@ def feed(panel: ErrorPanel, record: RunRecord) -> None:
     panel.tick()
 
 
-def plain(text: str) -> str:
-    return text.replace("&nbsp;", " ").replace("&#8209;", "-")
-
-
 def checked(error_map: FloatArray, **changes: object) -> Checked:
     stats = replace(error_stats(np.nan_to_num(error_map, posinf=0.0)), **changes)  # type: ignore[arg-type]
     return Checked("article", "kernel", stats, error_map)
@@ -45,19 +41,19 @@ def checked(error_map: FloatArray, **changes: object) -> Checked:
 def test_pass_is_said_in_words_with_the_tolerance(panel: ErrorPanel) -> None:
     record = make_record(problem=PROBLEM)
     feed(panel, record)
-    assert "PASS" in panel.verdict.text()
-    assert panel.theme.good in panel.verdict.text()
-    assert "within rtol = atol = 0.002" in panel.verdict.text()
-    stats = plain(panel.stats.text())
+    assert panel.verdict.colors()["PASS"] == panel.theme.good
+    assert "within rtol = atol = 0.002" in panel.verdict.plain()
+    for words in ("max abs", "SDPA ", "RMS", "relative Frobenius", "at row"):
+        assert words in panel.stats.plain()
     for words in ("max abs", "(SDPA ", "mean abs", "RMS", "relative Frobenius", "worst at row", "got", "expected"):
-        assert words in stats
+        assert words in panel.stats.toolTip()
 
 
 def test_fail_is_said_in_words(panel: ErrorPanel) -> None:
     feed(panel, make_record(problem=PROBLEM, passed=False))
-    assert "FAIL" in panel.verdict.text()
-    assert panel.theme.bad in panel.verdict.text()
-    assert "exceeds" in panel.verdict.text()
+    assert panel.verdict.colors()["FAIL"] == panel.theme.bad
+    assert "exceeds" in panel.verdict.plain()
+    assert "got" in panel.stats.plain() and "expected" in panel.stats.plain()
 
 
 def test_nan_is_counted_named_and_coloured(panel: ErrorPanel) -> None:
@@ -68,13 +64,17 @@ def test_nan_is_counted_named_and_coloured(panel: ErrorPanel) -> None:
     panel.take(record.started)
     panel.take(checked(errors, passed=False, non_finite=2))
     panel.tick()
-    assert "FAIL" in panel.verdict.text()
-    assert "2 values are NaN or infinite" in panel.verdict.text()
+    assert "FAIL" in panel.verdict.plain()
+    assert "2 values are NaN or infinite" in panel.verdict.plain()
     assert panel.legend.isVisible()
     assert panel.view.image.image[3, 5] == NAN
     assert panel.view.image.image[9, 5] == NAN
     panel.view.hovered.emit((3, 5))
-    assert panel.readout.text() == "row 3 · column 5 · |error| NaN"
+    assert panel.hover.isVisible()
+    for words in ("row 3 · column 5", "|error| <b>NaN</b>"):
+        assert words in panel.hover.text()
+    panel.view.hovered.emit(None)
+    assert not panel.hover.isVisible()
 
 
 def test_output_of_nothing_but_nan_is_drawn(panel: ErrorPanel) -> None:
@@ -89,9 +89,10 @@ def test_sdpa_at_a_click(panel: ErrorPanel) -> None:
     feed(panel, record)
     panel.sdpa_button.click()
     panel.tick()
-    assert "SDPA (efficient)" in panel.verdict.text()
-    assert "PASS" in panel.verdict.text()
-    assert "(kernel " in plain(panel.stats.text())
+    assert "SDPA (efficient)" in panel.verdict.plain()
+    assert "PASS" in panel.verdict.plain()
+    assert "kernel " in panel.stats.plain()
+    assert "(kernel " in panel.stats.toolTip()
 
 
 def test_sdpa_cannot_be_chosen_without_it(panel: ErrorPanel) -> None:
@@ -118,6 +119,26 @@ def test_small_errors_have_their_exponent_on_every_axis(panel: ErrorPanel) -> No
         assert axis.labelText.endswith("×1e-7")
 
 
+def test_map_has_most_of_the_height_and_the_profiles_its_axes(panel: ErrorPanel, qtbot: QtBot) -> None:
+    feed(panel, make_record(problem=PROBLEM))
+    qtbot.wait(20)
+    here, rows, columns = (p.vb.sceneBoundingRect() for p in (panel.view.plot, panel.rows_plot, panel.columns_plot))
+    assert here.height() >= 0.6 * panel.view.height()
+    assert (columns.left(), columns.right()) == pytest.approx((here.left(), here.right()))
+    assert (rows.top(), rows.bottom()) == pytest.approx((here.top(), here.bottom()))
+    assert columns.bottom() < here.top()
+
+
+def test_low_panel_leaves_the_column_profile_out(panel: ErrorPanel, qtbot: QtBot) -> None:
+    panel.resize(400, 230)
+    feed(panel, make_record(problem=PROBLEM))
+    qtbot.wait(20)
+    assert not panel.columns_plot.isVisible()
+    assert panel.view.plot.vb.height() > 90
+    panel.resize(400, 400)
+    assert panel.columns_plot.isVisible()
+
+
 def test_heads_begin_with_the_worst(panel: ErrorPanel) -> None:
     errors = np.zeros((3, 8, 4), dtype=np.float32)
     errors[2, 5, 1] = 1e-3
@@ -126,7 +147,7 @@ def test_heads_begin_with_the_worst(panel: ErrorPanel) -> None:
     panel.tick()
     assert panel.head_box.isVisible()
     assert panel.head_box.value() == 2
-    assert "head 2" in plain(panel.stats.text())
+    assert "head 2" in panel.stats.plain()
     panel.head_box.setValue(0)
     panel.tick()
     assert len(panel.ring.getData()[0]) == 0
@@ -141,7 +162,7 @@ def test_one_head_needs_no_selector(panel: ErrorPanel) -> None:
 def test_numbers_stay_when_the_map_was_not_kept(panel: ErrorPanel) -> None:
     record = make_record(problem=PROBLEM)
     feed(panel, replace(record, checked=tuple(replace(c, error_map=None) for c in record.checked)))
-    assert "PASS" in panel.verdict.text()
+    assert "PASS" in panel.verdict.plain()
     assert panel.stack.shows_plots
     assert not panel.map_stack.shows_plots
 

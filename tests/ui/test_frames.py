@@ -54,7 +54,11 @@ def exercise(qtbot: QtBot, window: object, device: str) -> Gaps:
     for block in (16, 32, 64):
         record = run_to_end(qtbot, window, RunRequest(Problem(64, 129, 32), TileConfig(block, block), device=device))
         assert isinstance(record.end, Finished)
-    window.controls.set_request(RunRequest(LONG.problem, device=device))
+    # Long enough to be killed in: pure Python on the interpreter, a large tile's compile on a GPU.
+    long = (
+        LONG if device == "interpreter" else RunRequest(Problem(256, 256, 96), TileConfig(128, 32, 4, 1), device="cuda")
+    )
+    window.controls.set_request(long)
     with qtbot.waitSignal(window.settled, timeout=60_000):
         window.run()
         qtbot.waitUntil(lambda: "checking" in window.status.text().lower(), timeout=10_000)

@@ -10,19 +10,20 @@ from PyQt6.QtCore import QPointF
 from pytestqt.qtbot import QtBot
 
 from workbench.model import Failed, FailureKind
+from workbench.ui.axes import IndexAxis, ValueAxis, log_ticks
 from workbench.ui.cards import MessageCard, PlotStack
 from workbench.ui.heatmap import MINUS_INF, NAN, HeatmapView, quantise
 from workbench.ui.plotting import (
-    ValueAxis,
     histogram_edges,
-    log_ticks,
-    number,
     pool,
     scale_exponent,
     step_outline,
     time_scale,
+    times_ten,
 )
+from workbench.ui.spans import Span, SpanLine
 from workbench.ui.theme import load_theme
+from workbench.ui.words import number
 
 THEME = load_theme("dark")
 
@@ -68,6 +69,12 @@ def test_exponent_is_taken_out_of_small_errors_only() -> None:
     assert scale_exponent(np.inf) == 0
 
 
+def test_exponent_stands_alone_where_there_is_no_room_for_a_name() -> None:
+    assert times_ten("max", -7) == "max, ×1e-7"
+    assert times_ten("", -7) == "×1e-7"
+    assert times_ten("max", 0) == "max"
+
+
 @pytest.mark.parametrize(("low", "high"), [(24.0, 4000.0), (180.0, 400.0), (0.3, 9000.0), (5.0, 5.0)])
 def test_log_ticks_are_round_few_and_inside(low: float, high: float) -> None:
     ticks = log_ticks(low, high, 6)
@@ -80,6 +87,43 @@ def test_value_axis_labels_a_log_axis_with_plain_numbers(qapp: object) -> None:
     axis.log = True
     (_, ticks) = axis.tickValues(1.0, 4.0, 300)[0]
     assert axis.tickStrings(ticks, 1.0, 1.0)[-1] == "10,000"
+
+
+@pytest.mark.parametrize(("width", "name"), [(400, "a long name of an axis"), (90, "a name"), (4, "x")])
+def test_axis_takes_the_longest_name_that_fits(qapp: object, width: int, name: str) -> None:
+    axis = IndexAxis("bottom")
+    axis.resize(width, 40)
+    axis.set_names("a long name of an axis", "a name", "x")
+    assert axis.labelText == name
+    axis.resize(400, 40)
+    assert axis.labelText == "a long name of an axis"
+
+
+def line(qtbot: QtBot, width: int, elides: bool = True) -> SpanLine:
+    made = SpanLine(elides)
+    qtbot.addWidget(made)
+    made.resize(width, 20)
+    return made
+
+
+def test_line_shortens_and_then_elides_and_its_tooltip_has_the_whole(qtbot: QtBot) -> None:
+    whole, shorter = [Span("kernel ", "#f00"), Span("12.5 µs, and more words")], [Span("kernel 12.5 µs")]
+    made = line(qtbot, 600)
+    made.set_spans(whole, shorter=[shorter])
+    assert made.shown() == made.plain() == "kernel 12.5 µs, and more words"
+    assert "#f00" in made.text()
+    made.resize(made.fontMetrics().horizontalAdvance("kernel 12.5 µs") + 4, 20)
+    assert made.shown() == "kernel 12.5 µs"
+    made.resize(60, 20)
+    assert made.shown().endswith("…") and made.shown().startswith("ke")
+    assert made.toolTip() == made.plain()
+
+
+def test_line_that_must_be_read_is_never_cut(qtbot: QtBot) -> None:
+    made = line(qtbot, 30, elides=False)
+    made.set_spans([Span("interpreter, not GPU time", bold=True)])
+    assert made.shown() == "interpreter, not GPU time"
+    assert made.minimumSizeHint().width() > 100
 
 
 def test_bins_hold_every_value_and_are_common() -> None:
@@ -137,7 +181,7 @@ def view(qtbot: QtBot) -> HeatmapView:
 def test_map_paints_nan_in_its_colour(view: HeatmapView) -> None:
     data = np.zeros((20, 20), dtype=np.float32)
     data[:, :10] = np.nan
-    view.set_data(data, (0.0, 1.0), "error")
+    view.set_data(data, (0.0, 1.0), ("error",))
     view.refresh()
     box = view.plot.vb
     scene = box.mapViewToScene(QPointF(3, 10))
@@ -148,7 +192,7 @@ def test_map_paints_nan_in_its_colour(view: HeatmapView) -> None:
 def test_map_is_drawn_no_finer_than_the_screen_and_read_exactly(view: HeatmapView) -> None:
     data = np.random.default_rng(0).random((4096, 512)).astype(np.float32)
     data[4001, 317] = 9.0
-    view.set_data(data, (0.0, 9.0), "error")
+    view.set_data(data, (0.0, 9.0), ("error",))
     view.refresh()
     assert view.image.image.shape[0] <= 400
     assert view.image.image.max() == 253  # the one large value is still seen
@@ -161,7 +205,7 @@ def test_map_is_drawn_no_finer_than_the_screen_and_read_exactly(view: HeatmapVie
 
 def test_zooming_in_draws_single_cells(view: HeatmapView) -> None:
     data = np.random.default_rng(0).random((4096, 512)).astype(np.float32)
-    view.set_data(data, (0.0, 1.0), "error")
+    view.set_data(data, (0.0, 1.0), ("error",))
     view.refresh()
     view.plot.vb.setRange(xRange=(100, 120), yRange=(2000, 2030), padding=0)
     view.refresh()
@@ -172,7 +216,7 @@ def test_zooming_in_draws_single_cells(view: HeatmapView) -> None:
 
 
 def test_row_zero_is_at_the_top(view: HeatmapView) -> None:
-    view.set_data(np.zeros((10, 10)), (0.0, 1.0), "error")
+    view.set_data(np.zeros((10, 10)), (0.0, 1.0), ("error",))
     box = view.plot.vb
     assert box.mapViewToScene(QPointF(0, 0)).y() < box.mapViewToScene(QPointF(0, 9)).y()
 
@@ -181,7 +225,7 @@ def test_a_very_large_map_is_pooled_quickly(view: HeatmapView) -> None:
     data = np.random.default_rng(0).random((16384, 1024), dtype=np.float32)
     times = []
     for _ in range(4):
-        view.set_data(data, (0.0, 1.0), "error")
+        view.set_data(data, (0.0, 1.0), ("error",))
         start = time.perf_counter()
         view.refresh()
         times.append(time.perf_counter() - start)

@@ -39,10 +39,6 @@ def states_of(record: RunRecord) -> TileStates:
     return record.states
 
 
-def plain(text: str) -> str:
-    return text.replace("&nbsp;", " ").replace("&#8209;", "-")
-
-
 def test_readout_gives_all_three_values_and_the_keys(panel: SoftmaxPanel) -> None:
     record = make_record(problem=PROBLEM)
     feed(panel, record)
@@ -50,8 +46,9 @@ def test_readout_gives_all_three_values_and_the_keys(panel: SoftmaxPanel) -> Non
     panel.tick()
     states = states_of(record)
     assert states.m_running is not None
-    text = plain(panel.readout.text())
-    for words in ("row 7", "tile 4", "keys [64, 70)", "m ", "l ", "tile max"):
+    assert panel.hover.isVisible()
+    text = panel.hover.text()
+    for words in ("row 7", "tile 4", "keys [64, 70)", "m <b>", "l <b>", "tile max <b>"):
         assert words in text
     assert f"{states.m_running[0, 7, 4]:.4f}" in text
 
@@ -68,7 +65,7 @@ def test_lines_follow_the_row_under_the_mouse_until_it_is_held(panel: SoftmaxPan
     panel.view.hovered.emit((9, 2))
     panel.tick()
     assert np.allclose(panel.lines.l_curve.getData()[1], l_running[0, 5])
-    assert "row 5 (held)" in plain(panel.readout.text())
+    assert "row 5 (held)" in panel.readout.plain()
     panel.view.clicked.emit(9, 2)
     panel.view.hovered.emit((11, 2))
     panel.tick()
@@ -82,7 +79,7 @@ def test_a_real_click_holds_the_row(panel: SoftmaxPanel, qtbot: QtBot) -> None:
     qtbot.mouseClick(panel.view.graphics.viewport(), Qt.MouseButton.LeftButton, pos=position)  # type: ignore[no-untyped-call]
     panel.tick()
     assert panel.pinned
-    assert "row 12 (held)" in plain(panel.readout.text())
+    assert "row 12 (held)" in panel.readout.plain()
 
 
 def test_one_tile_is_a_line_that_can_be_seen(panel: SoftmaxPanel) -> None:
@@ -124,12 +121,12 @@ def test_minus_inf_and_tiles_not_run_have_their_own_colours_and_words(panel: Sof
     lut = panel.view.image.lut
     assert tuple(lut[NAN]) == panel.theme.color("no_data").getRgb()[:3]
     assert tuple(lut[MINUS_INF]) == panel.theme.color("minus_inf").getRgb()[:3]
-    assert "not run yet" in plain(panel.legend.text())
-    assert "−inf" in panel.legend.text()
+    assert "not run yet" in panel.legend.plain()
+    assert "−inf" in panel.legend.plain()
     panel.view.hovered.emit((20, 1))
     panel.tick()
-    assert "m not run yet" in plain(panel.readout.text())
-    assert "still running" in panel.caption.text()
+    assert "m <b>not run yet</b>" in panel.hover.text()
+    assert "still running" in panel.caption.plain()
 
 
 def test_nan_in_a_finished_trace_is_a_fault(panel: SoftmaxPanel) -> None:
@@ -140,18 +137,36 @@ def test_nan_in_a_finished_trace_is_a_fault(panel: SoftmaxPanel) -> None:
     m_running[0, 4, 4] = np.nan
     feed(panel, replace(record, states=replace(states, m_running=m_running)))
     assert tuple(panel.view.image.lut[NAN]) == panel.theme.color("bad").getRgb()[:3]
-    assert "NaN" in panel.legend.text()
+    assert "NaN" in panel.legend.plain()
 
 
 def test_caption_tells_bits_and_error(panel: SoftmaxPanel) -> None:
     record = make_record(problem=PROBLEM)
     feed(panel, record)
-    caption = plain(panel.caption.text())
+    caption = panel.caption.plain()
     assert "instrumented kernel" in caption
-    assert "bit-equal to the timed one: yes" in caption
-    assert "at most 2.0e-7 relative" in caption
+    assert "; bit-equal to the timed output" in caption
+    assert "m, l within 2.0e-7 of float64" in caption
     feed(panel, replace(record, states=replace(states_of(record), bit_equal=False)))
-    assert "timed one: NO" in plain(panel.caption.text())
+    assert "NOT bit-equal to the timed output" in panel.caption.plain()
+    assert panel.theme.bad in panel.caption.colors().values()
+
+
+@pytest.mark.parametrize("width", [700, 480, 420])
+def test_caption_says_all_of_it_in_a_narrow_panel(panel: SoftmaxPanel, width: int) -> None:
+    panel.resize(width, 400)
+    feed(panel, make_record(problem=PROBLEM))
+    for words in ("nstrumented", "bit-equal", "m, l within 2.0e-7 of float64"):
+        assert words in panel.caption.shown()
+
+
+def test_map_has_two_thirds_of_the_plots(panel: SoftmaxPanel, qtbot: QtBot) -> None:
+    feed(panel, make_record(problem=PROBLEM))
+    qtbot.wait(20)
+    upper, lower = panel.view.plot.vb, panel.lines.plot.vb
+    assert upper.height() / (upper.height() + lower.height()) == pytest.approx(0.67, abs=0.04)
+    assert upper.sceneBoundingRect().left() == pytest.approx(lower.sceneBoundingRect().left())
+    assert upper.sceneBoundingRect().right() == pytest.approx(lower.sceneBoundingRect().right())
 
 
 def test_skipped_trace_says_why(panel: SoftmaxPanel) -> None:

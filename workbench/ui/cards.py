@@ -36,20 +36,6 @@ def swatch(text: str, color: str) -> str:
     return f'<span style="color:{color}">■</span>&nbsp;{escape(text).replace(" ", "&nbsp;")}'
 
 
-def unbroken(text: str) -> str:
-    """`text` as rich text that a line break never parts, so that a number keeps its name and unit."""
-    return escape(text).replace(" ", "&nbsp;").replace("-", "&#8209;")
-
-
-def text_label(wrap: bool = True) -> QLabel:
-    """A rich-text label whose text can be selected and copied into a report."""
-    label = QLabel()
-    label.setTextFormat(Qt.TextFormat.RichText)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setWordWrap(wrap)
-    return label
-
-
 class MessageCard(QWidget):
     """A quiet line, or a failure with what to try, in the middle of an area."""
 
@@ -58,7 +44,10 @@ class MessageCard(QWidget):
         self._theme = theme
         self._failed: Failed | None = None
         self._text = ""
-        self.label = text_label()
+        self.label = QLabel()
+        self.label.setTextFormat(Qt.TextFormat.RichText)
+        self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # to be copied into a report
+        self.label.setWordWrap(True)
         self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.label.setMaximumWidth(640)
         # no alignment flags: an aligned label gets its size hint, which is too low for wrapped text

@@ -6,7 +6,9 @@ from PyQt6.QtCore import QByteArray, QSettings, Qt
 from PyQt6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 LAYOUT_VERSION = 1
-CONTROLS_WIDTH = 292
+CONTROLS_WIDTH = 280
+LEFT_SHARE = 0.58  # of the width beside the form: the table of runs has many columns
+UPPER_SHARE = 0.52
 
 
 class Docks:
@@ -26,6 +28,8 @@ class Docks:
         """A new dock for `widget`; `name` is what a saved layout knows it by."""
         dock = QDockWidget(title, self._window)
         dock.setObjectName(f"dock_{name}")
+        # Without it a widget made in Python leaves out the background that the style sheet gives it.
+        widget.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         dock.setWidget(widget)
         self._docks[name] = dock
         return dock
@@ -57,11 +61,12 @@ class Docks:
             dock.show()
         results.raise_()
         width, height = self._window.width(), self._window.height()
-        wide = width - CONTROLS_WIDTH
-        self._window.resizeDocks([controls], [CONTROLS_WIDTH], horizontal)
-        self._window.resizeDocks([latency, softmax], [int(wide * 0.54), int(wide * 0.46)], horizontal)
-        self._window.resizeDocks([results, error], [int(wide * 0.54), int(wide * 0.46)], horizontal)
-        self._window.resizeDocks([latency, results], [int(height * 0.53), int(height * 0.47)], vertical)
+        left = int((width - CONTROLS_WIDTH) * LEFT_SHARE)
+        sizes = [CONTROLS_WIDTH, left, width - CONTROLS_WIDTH - left]
+        for row in ([controls, latency, softmax], [controls, results, error]):
+            self._window.resizeDocks(row, sizes, horizontal)
+        above = int(height * UPPER_SHARE)
+        self._window.resizeDocks([latency, results], [above, height - above], vertical)
 
     def save(self) -> None:
         """Keep the window's place and the docks' for the next launch."""

@@ -7,6 +7,7 @@ from PyQt6.QtGui import QColor, QFont, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 LEAST_CHARACTERS = 9
+WHOLE_CHARACTERS = 30  # average ones: a value as long as "interpreter, not GPU time" in bold is never cut
 
 
 class ElidedLabel(QWidget):
@@ -107,5 +108,5 @@ class Block(QWidget):
     def minimumSizeHint(self) -> QSize:
         """The value keeps its room longer than the caption."""
         value = self.value.sizeHint().width()
-        least = self.value.fontMetrics().averageCharWidth() * 2 * LEAST_CHARACTERS
+        least = self.value.fontMetrics().averageCharWidth() * WHOLE_CHARACTERS
         return QSize(min(value, least), super().minimumSizeHint().height())

@@ -8,28 +8,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg
-from PyQt6.QtCore import QEvent, QObject, QPointF, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, pyqtSignal
+from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.model import FloatArray
-from workbench.ui.plotting import (
-    IndexAxis,
-    Pooling,
-    label_axis,
-    make_plot,
-    number,
-    pool,
-    scale_exponent,
-    style_plot,
-    text_height,
-    text_width,
-    times_ten,
-)
+from workbench.ui.axes import IndexAxis, ValueAxis, side_width
+from workbench.ui.plotting import Pooling, make_plot, pool, scale_exponent, style_plot, times_ten
 from workbench.ui.theme import Theme
+from workbench.ui.words import number
 
 MAX_CELLS = 512 * 1024
 COLORS, MINUS_INF, NAN = 254, 254, 255  # palette: 254 colours of the map, then one for −inf and one for NaN
 BAR_WIDTH = 12
+BAR_GAP = 8  # px between the map and the bar
+GAP = 6  # px between the map and the plots around it
 COLOR_MAP = "viridis"  # holds neither the red of NaN nor the magenta of −inf
 
 
@@ -49,12 +42,14 @@ class HeatmapView(QWidget):
     """Rows down (row 0 at the top), columns across, whole numbers at the middle of cells.
 
     `hovered` carries (row, column) or None, `clicked` (row, column). `moved` says that another part is
-    visible: call `refresh`. Further plots can be added to `graphics`; the map is at row 0, column 0.
+    visible: call `refresh`; `resized` that the widget has another size. Further plots can be added to
+    `graphics`; the map is at row 1, column 0.
     """
 
     hovered = pyqtSignal(object)
     clicked = pyqtSignal(int, int)
     moved = pyqtSignal()
+    resized = pyqtSignal()
 
     def __init__(self, theme: Theme, rows: str, columns: str, pooling: Pooling) -> None:
         super().__init__()
@@ -63,10 +58,9 @@ class HeatmapView(QWidget):
         self._levels = (0.0, 1.0)
         self._drawn: tuple[int, ...] = ()
         self._dirty = False
-        self._bar_label = ""
         self.graphics = pg.GraphicsLayoutWidget()
-        self.graphics.ci.layout.setContentsMargins(2, 4, 4, 2)
-        self.graphics.ci.layout.setSpacing(4)
+        self.graphics.ci.layout.setContentsMargins(0, 6, 0, 0)
+        self.graphics.ci.layout.setSpacing(GAP)
         axes = {"left": IndexAxis("left"), "bottom": IndexAxis("bottom")}
         self.plot = make_plot(theme, axes, left=rows, bottom=columns)
         self.plot.vb.invertY(True)
@@ -77,9 +71,8 @@ class HeatmapView(QWidget):
             line.setZValue(20)
             line.hide()
             self.plot.addItem(line, ignoreBounds=True)
-        self.graphics.addItem(self.plot, 0, 0)
-        self.bar = pg.ColorBarItem(values=(0, 1), width=BAR_WIDTH, interactive=False, colorMapMenu=False)
-        self.bar.axis.enableAutoSIPrefix(False)
+        self.graphics.addItem(self.plot, 1, 0)
+        self.bar = _make_bar()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.graphics)
@@ -95,15 +88,20 @@ class HeatmapView(QWidget):
         self.graphics.scene().sigMouseMoved.connect(self._on_mouse)
         self.graphics.viewport().installEventFilter(self)
 
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Say so, as what stands beside the map may be given another size."""
+        super().resizeEvent(a0)
+        self.resized.emit()
+
     def insert_bar(self, plot: Any) -> float:
         """Put the colour bar at the right of `plot`, a PlotItem of the map's layout row; its width in pixels."""
-        axis_width = text_width("000.0") + text_height() + 12
+        axis_width = side_width("0,000")
         self.bar.axis.setWidth(axis_width)
         plot.layout.addItem(self.bar, 2, 5)
-        plot.layout.setColumnFixedWidth(4, 6)
+        plot.layout.setColumnFixedWidth(4, BAR_GAP)
         width = BAR_WIDTH + axis_width + 4
         plot.layout.setColumnFixedWidth(5, width)
-        return float(width + 6)
+        return float(width + BAR_GAP)
 
     def set_colors(self, theme: Theme, nan: str) -> None:
         """Take the colours of `theme`, and `nan` for NaN and +inf."""
@@ -117,10 +115,13 @@ class HeatmapView(QWidget):
         for line in self.lines:
             line.setPen(pg.mkPen((255, 255, 255, 190), width=1, style=Qt.PenStyle.DashLine))
 
-    def set_data(self, data: FloatArray | None, levels: tuple[float, float], label: str, reset: bool = False) -> None:
-        """Show `data` ([rows, columns]) with colours from `levels[0]` to `levels[1]`; `label` names the bar.
+    def set_data(
+        self, data: FloatArray | None, levels: tuple[float, float], labels: tuple[str, ...], reset: bool = False
+    ) -> None:
+        """Show `data` ([rows, columns]) with colours from `levels[0]` to `levels[1]`.
 
-        The view returns to the whole map when the shape changes or with `reset`. Call `refresh` to draw.
+        `labels` name the bar, from the longest to the shortest: the longest that fits is shown. The view
+        returns to the whole map when the shape changes or with `reset`. Call `refresh` to draw.
         """
         new_shape = data is not None and (self._data is None or self._data.shape != data.shape)
         self._data = data
@@ -130,9 +131,10 @@ class HeatmapView(QWidget):
         if data is None:
             self.image.clear()
             return
-        power = 10.0 ** scale_exponent(max(map(abs, self._levels)))
+        exponent = scale_exponent(max(map(abs, self._levels)))
+        power = 10.0**exponent
         self.bar.setLevels((self._levels[0] / power, self._levels[1] / power))
-        label_axis(self.bar.axis, times_ten(label, scale_exponent(max(map(abs, self._levels)))))
+        self.bar.axis.set_names(*(times_ten(label, exponent) for label in labels))
         if new_shape or reset:
             self._set_limits(*data.shape)
             self.reset_view()
@@ -197,6 +199,12 @@ class HeatmapView(QWidget):
         assert self._data is not None
         return number(float(self._data[row, column]))
 
+    def place_of(self, cell: tuple[int, int]) -> QPoint:
+        """Where the middle of `cell` (row, column) is in `graphics`, in pixels."""
+        row, column = cell
+        place: QPoint = self.graphics.mapFromScene(self.plot.vb.mapViewToScene(QPointF(column, row)))
+        return place
+
     def cell_at(self, scene_position: QPointF) -> tuple[int, int] | None:
         """The cell (row, column) at a position in the scene."""
         if self._data is None or not self.plot.vb.sceneBoundingRect().contains(scene_position):
@@ -227,3 +235,15 @@ class HeatmapView(QWidget):
         if event is not None and event.type() == QEvent.Type.Leave:
             self.hovered.emit(None)
         return super().eventFilter(watched, event)
+
+
+def _make_bar() -> Any:
+    """A colour bar whose axis has the ticks of all axes here."""
+    bar = pg.ColorBarItem(values=(0, 1), width=BAR_WIDTH, interactive=False, colorMapMenu=False)
+    bar.setAxisItems({"right": ValueAxis("right")})
+    bar.axis = bar.getAxis("right")
+    bar.axis.enableAutoSIPrefix(False)
+    bar.axis.unlinkFromView()
+    bar.axis.setZValue(0.5)
+    bar.axis.tick_pixels = 48
+    return bar

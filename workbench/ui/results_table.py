@@ -14,8 +14,7 @@ from workbench.ui.run_columns import COLUMNS, tsv
 from workbench.ui.runs_model import RunKey, RunsModel, RunsProxy, run_key
 from workbench.ui.theme import Theme
 
-ARROW_WIDTH = 12  # px: the arrow that marks the sorting, where a style puts it beside the title
-PADDING = 14  # px: of a cell, both sides
+PADDING = 15  # px: of a cell, both sides; the arrow that marks the sorting stands above the title
 
 
 class RunsView(QTableView):
@@ -64,6 +63,8 @@ class ResultsTable(QWidget):
         self._proxy.setSourceModel(self._runs)
         self._view = RunsView()
         self._selecting = False
+        self._fitting = False
+        self._sized: set[int] = set()  # columns whose width the user has chosen
         self._build()
 
     def records(self) -> tuple[RunRecord, ...]:
@@ -74,12 +75,14 @@ class ResultsTable(QWidget):
         """Replace all runs; the selected one stays selected if it is among them."""
         selected = self.selected()
         self._runs.set_records(records)
+        self._fit_columns()
         if selected is not None:
             self.select(run_key(selected))
 
     def upsert(self, record: RunRecord) -> None:
         """Add a run, or replace the one with its (source, run_id)."""
         self._runs.upsert(record)
+        self._fit_columns()
 
     def select(self, key: RunKey) -> None:
         """Select the run (source, run_id) and bring it into view; nothing happens if there is none."""
@@ -140,13 +143,13 @@ class ResultsTable(QWidget):
         selection = view.selectionModel()
         assert selection is not None
         selection.currentRowChanged.connect(self._announce)
-        self._size_columns()
+        self._style_header()
         self._make_actions()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(view)
 
-    def _size_columns(self) -> None:
+    def _style_header(self) -> None:
         rows, header = self._view.verticalHeader(), self._view.horizontalHeader()
         assert rows is not None and header is not None
         rows.hide()
@@ -154,9 +157,25 @@ class ResultsTable(QWidget):
         rows.setDefaultSectionSize(self.fontMetrics().height() + 8)
         header.setHighlightSections(False)
         header.setSectionsMovable(True)
+        header.setMinimumSectionSize(30)
+        header.sectionResized.connect(self._on_resized)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Make each column as wide as its title and cells need, up to its most; never one that the user has sized."""
+        metrics = self.fontMetrics()
+        self._fitting = True
         for i, column in enumerate(COLUMNS):
-            title = self.fontMetrics().horizontalAdvance(column.title) + ARROW_WIDTH
-            self._view.setColumnWidth(i, max(title, column.width * self.fontMetrics().horizontalAdvance("0")) + PADDING)
+            if i in self._sized:
+                continue
+            widest = max(map(metrics.horizontalAdvance, self._runs.texts(i)), default=0)
+            widest = min(widest, column.most * metrics.horizontalAdvance("0"))
+            self._view.setColumnWidth(i, max(widest, metrics.horizontalAdvance(column.title)) + PADDING)
+        self._fitting = False
+
+    def _on_resized(self, section: int) -> None:
+        if not self._fitting:
+            self._sized.add(section)
 
     def _make_actions(self) -> None:
         self._use, self._copy_some, self._copy_all = (

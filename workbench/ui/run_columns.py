@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from workbench.metrics import find_metric, format_range, format_time, ratio
@@ -16,6 +16,7 @@ SortValue = float | str | tuple[str, str, int]
 MEDIAN = find_metric("median").value
 TFLOPS = find_metric("tflops").value
 MISSING = "–"
+INTERPRETER_MARK = "interp."
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: `export` names, with units, what is copied of it; `width` is in characters."""
+    """A column: `export` names, with units, what is copied of it; `most` is its greatest first width, in digits.
+
+    It is as wide as its cells need, up to that; longer ones end in an ellipsis.
+    """
 
     title: str
     tooltip: str
     export: tuple[str, ...]
-    width: int
+    most: int
     cell: Callable[[RunRecord], Cell]
     is_number: bool = True
 
@@ -77,7 +81,7 @@ def _state(record: RunRecord) -> Cell:
         tooltip = "\n".join(filter(None, (end.message, end.remedy and f"Try: {end.remedy}")))
         if end.kind == "cancelled":
             return Cell(words, f"2 {words}", (words,), tooltip, "muted")
-        return Cell(f"failed: {words}", f"1 {words}", (f"failed: {words}",), tooltip, "bad")
+        return Cell(words, f"1 {words}", (f"failed: {words}",), f"failed: {words}\n{tooltip}", "bad")
     if end is None:
         return Cell("running", "3", ("running",), "not finished yet", "warn")
     if error is None:
@@ -91,7 +95,7 @@ def _problem(record: RunRecord) -> Cell:
     causal = "\ncausal mask" if p.causal else ""
     tooltip = f"M × N × D = {p.shape}, {p.dtype}\nseed {p.seed}, inputs {p.inputs}{heads}{causal}"
     plain = (str(p.m), str(p.n), str(p.d), p.dtype, str(p.seed), p.inputs)
-    return Cell(p.shape, float(p.flops), plain, tooltip)
+    return Cell(p.shape.replace(" × ", "×"), float(p.flops), plain, tooltip)
 
 
 def _words(text: str, tooltip: str = "", tone: Tone = "") -> Cell:
@@ -132,6 +136,14 @@ def _time(record: RunRecord, role: Role, metric: Callable[[Measurement], float |
         tone: Tone = "" if device.mode == "cuda" else "warn"
         return Cell(format_time(value), value, (f"{value:.6g}",), tooltip, tone)
     return Cell(format_time(value), value, (f"{value:.6g}",), f"{wrong_text(error)}\n{tooltip}", "muted", struck=True)
+
+
+def _median(record: RunRecord) -> Cell:
+    """The kernel's median; what is not GPU time says so in the cell itself."""
+    cell = _time(record, "kernel", MEDIAN)
+    if cell.sort is None or record.started.device.mode == "cuda":
+        return cell
+    return replace(cell, text=f"{INTERPRETER_MARK} {cell.text}")
 
 
 def _spread(record: RunRecord) -> Cell:
@@ -208,23 +220,23 @@ def _source(record: RunRecord) -> Cell:
 
 COLUMNS = (
     Column("Run", "the run's number", ("run", "started"), 5, _number),
-    Column("State", "whether the output is right, before how fast it is", ("state",), 25, _state, False),
+    Column("State", "whether the output is right, before how fast it is", ("state",), 10, _state, False),
     Column("M × N × D", "the problem", ("M", "N", "D", "dtype", "seed", "inputs"), 18, _problem, False),
-    Column("Kernel", "the Triton kernel", ("kernel",), 9, _kernel, False),
     Column("Tile", "BLOCK_M × BLOCK_N, rows", ("BLOCK_M", "BLOCK_N"), 8, _tile, False),
+    Column("Median", "the kernel's median launch", ("median (µs)",), 17, _median),
+    Column("SDPA", "SDPA's median launch", ("SDPA median (µs)",), 10, lambda r: _time(r, "baseline", MEDIAN)),
+    Column("SDPA/kernel", "above 1 the kernel is faster", ("SDPA / kernel", "ratio low", "ratio high"), 20, _ratio),
+    Column("Max error", "the kernel's, against float64", ("max error",), 9, lambda r: _max_error(r, "kernel")),
+    Column("p20 – p80", "the kernel's 20th to 80th percentile", ("p20 (µs)", "p80 (µs)"), 18, _spread),
+    Column("Kernel", "the Triton kernel", ("kernel",), 14, _kernel, False),
     Column("Warps", "num_warps", ("num_warps",), 6, lambda r: _count(r.started.request.tile.num_warps)),
     Column("Stages", "num_stages", ("num_stages",), 6, lambda r: _count(r.started.request.tile.num_stages)),
-    Column("Clock", "what the times are: only GPU time is GPU time", ("clock",), 22, _clock, False),
-    Column("Median", "the kernel's median launch", ("median (µs)",), 9, lambda r: _time(r, "kernel", MEDIAN)),
-    Column("p20 – p80", "the kernel's 20th to 80th percentile", ("p20 (µs)", "p80 (µs)"), 15, _spread),
-    Column("SDPA median", "SDPA's median launch", ("SDPA median (µs)",), 12, lambda r: _time(r, "baseline", MEDIAN)),
     Column("SDPA backend", "what SDPA took", ("SDPA backend",), 12, _backend, False),
-    Column("SDPA / kernel", "above 1 the kernel is faster", ("SDPA / kernel", "ratio low", "ratio high"), 19, _ratio),
+    Column("SDPA max error", "SDPA's own", ("SDPA max error",), 13, lambda r: _max_error(r, "baseline")),
     Column("TFLOP/s", "of the kernel: 4 M N D / median", ("TFLOP/s",), 8, _throughput),
     Column("Regs / spills", "per thread", ("registers", "spills", "shared memory (B)"), 11, _resources),
-    Column("Max error", "the kernel's, against float64", ("max error",), 9, lambda r: _max_error(r, "kernel")),
-    Column("SDPA max error", "SDPA's own", ("SDPA max error",), 13, lambda r: _max_error(r, "baseline")),
-    Column("Source", "this session, or the recording", ("source",), 14, _source, False),
+    Column("Clock", "what the times are: only GPU time is GPU time", ("clock",), 24, _clock, False),
+    Column("Source", "this session, or the recording", ("source",), 20, _source, False),
 )
 
 

@@ -35,6 +35,10 @@ class RunsModel(QAbstractTableModel):
         """All runs."""
         return tuple(self._records)
 
+    def texts(self, column: int) -> set[str]:
+        """What the cells of a column say."""
+        return {cells[column].text for cells in self._cells}
+
     def row_of(self, key: RunKey) -> int | None:
         """The row of the run `key`, or None."""
         return self._rows.get(key)

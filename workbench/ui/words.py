@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from workbench.metrics import Ratio
 from workbench.model import ErrorStats, Failed, FailureKind, Measurement
 
@@ -15,6 +17,19 @@ FAILURE_WORDS: dict[FailureKind, str] = {
     "cancelled": "stopped",
     "invalid": "invalid request",
 }
+
+
+def number(value: float, digits: int = 4) -> str:
+    """`value` with `digits` significant digits: 1,234 or 0.3812 or 3.13e-7, and NaN or −inf in words."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("inf" if value > 0 else "−inf")
+    if value == 0:
+        return "0"
+    size = math.floor(math.log10(abs(value)))
+    if -3 <= size < 6:
+        return f"{value:,.{max(0, digits - 1 - size)}f}"
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
 
 
 def failure_words(failed: Failed) -> str:

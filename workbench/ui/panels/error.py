@@ -6,26 +6,17 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtGui import QPainterPath
+from PyQt6.QtGui import QPainterPath, QResizeEvent
 from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from workbench.model import Checked, Failed, Finished, FloatArray, Role, RunEvent, Started
-from workbench.ui.cards import PlotStack, kernel_title, sdpa_title, swatch, text_label
+from workbench.ui.axes import BREAK, IndexAxis, ValueAxis, side_width, text_height
+from workbench.ui.cards import HoverCard, PlotStack, kernel_title, sdpa_title
 from workbench.ui.heatmap import HeatmapView
-from workbench.ui.panels.error_words import stats_text, verdict_text
+from workbench.ui.panels.error_words import details_text, summary_spans, verdict_spans
 from workbench.ui.panels.panel import Panel
-from workbench.ui.plotting import (
-    IndexAxis,
-    ValueAxis,
-    label_axis,
-    make_plot,
-    pool,
-    scale_exponent,
-    style_plot,
-    text_height,
-    text_width,
-    times_ten,
-)
+from workbench.ui.plotting import make_plot, pool, scale_exponent, style_plot, times_ten
+from workbench.ui.spans import SpanLine, swatch_spans
 from workbench.ui.theme import Theme
 
 EMPTY_TEXT = "Press Run (F5) to compare the kernel's output with float64 attention."
@@ -33,6 +24,10 @@ WAITING_TEXT = "Running. The error appears here once the output is compared with
 NOTHING_TEXT = "This run's output was not compared with float64."
 NO_MAP_TEXT = "The map of this error was not kept."
 HINT = "Point at a cell to read it. Wheel zooms, drag pans, double-click shows all."
+BAR_LABELS = ("|out − float64|", "|error|", "")
+ROWS_WIDTH, COLUMNS_HEIGHT = 70, 60  # px of the profiles
+PROFILE_GAP = 11  # px, so that the lowest number of the profile and the first of the map do not meet
+LEAST_MAP_HEIGHT = 110  # px: a lower map has no profile above it
 MOST_POINTS = 4096  # of a profile; more than any screen shows
 
 
@@ -51,8 +46,8 @@ class ErrorPanel(Panel):
         self.rows_curve, self.columns_curve = pg.PlotCurveItem(connect="finite"), pg.PlotCurveItem(connect="finite")
         self.halo = pg.ScatterPlotItem(size=24, brush=None, symbol=_aim())
         self.ring = pg.ScatterPlotItem(size=24, brush=None, symbol=_aim())
-        self.verdict, self.stats = text_label(), text_label()
-        self.readout, self.legend = text_label(), text_label(wrap=False)
+        self.verdict, self.stats, self.legend = SpanLine(), SpanLine(), SpanLine(elides=False)
+        self.hover = HoverCard(theme, self.view.graphics)
         self.kernel_button, self.sdpa_button = QPushButton("Kernel"), QPushButton("SDPA")
         self.head_label, self.head_box = QLabel("Head"), QSpinBox()
         self.content = QWidget()
@@ -68,6 +63,7 @@ class ErrorPanel(Panel):
         rows, columns = self.rows_plot, self.columns_plot
         for plot, curve in ((rows, self.rows_curve), (columns, self.columns_curve)):
             plot.addItem(curve)
+            plot.vb.reset_asked.connect(self.view.reset_view)
         for item in (self.halo, self.ring):
             item.setZValue(10)
             self.view.plot.addItem(item, ignoreBounds=True)
@@ -76,47 +72,62 @@ class ErrorPanel(Panel):
         columns.setXLink(self.view.plot)
         rows.setMouseEnabled(x=False, y=True)
         columns.setMouseEnabled(x=True, y=False)
-        for plot in (rows, columns):
-            plot.vb.reset_asked.connect(self.view.reset_view)
-        self.view.graphics.addItem(rows, 0, 1)
-        self.view.graphics.addItem(columns, 1, 0)
+        self.view.graphics.addItem(columns, 0, 0)
+        self.view.graphics.addItem(rows, 1, 1)
+        self._size_plots()
+
+    def _size_plots(self) -> None:
+        """Slim profiles, whose axes along the map show no numbers: those of the map are theirs."""
+        rows, columns = self.rows_plot, self.columns_plot
         bar_width = self.view.insert_bar(rows)
         rows.getAxis("left").setStyle(showValues=False)
         rows.getAxis("left").setWidth(1)
+        rows.getAxis("bottom").overhang = 40.0  # over the colour bar's corner, which is empty
         columns.getAxis("bottom").setStyle(showValues=False)
         columns.getAxis("bottom").setHeight(1)
+        self.view.graphics.ci.layout.setRowSpacing(0, PROFILE_GAP)
         for plot in (self.view.plot, rows):
-            plot.getAxis("bottom").setHeight(2 * text_height() + 10)
+            plot.getAxis("bottom").setHeight(2 * text_height() + 8)
         for plot in (self.view.plot, columns):
-            plot.getAxis("left").setWidth(text_width("00,000") + text_height() + 12)
+            plot.getAxis("left").setWidth(max(side_width("0,000"), side_width("0.00", name_lines=2)))
         grid = self.view.graphics.ci.layout
-        grid.setColumnFixedWidth(1, 90 + bar_width)
-        grid.setRowFixedHeight(1, text_width("col max, ×1e-00") + 6)
+        grid.setColumnFixedWidth(1, ROWS_WIDTH + bar_width)
+        grid.setRowFixedHeight(0, COLUMNS_HEIGHT)
+        self._profile_shown = True
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
+        top.setSpacing(4)
         top.addWidget(self.verdict, 1)
+        top.addWidget(self.legend)
+        top.addWidget(self.head_label)
+        top.addWidget(self.head_box)
         self.buttons = QButtonGroup(self)
         for button in (self.kernel_button, self.sdpa_button):
             button.setCheckable(True)
             self.buttons.addButton(button)
             top.addWidget(button)
         self.kernel_button.setChecked(True)
-        top.addWidget(self.head_label)
-        top.addWidget(self.head_box)
-        foot = QHBoxLayout()
-        foot.addWidget(self.readout, 1)
-        foot.addWidget(self.legend)
         inner = QVBoxLayout(self.content)
         inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(4)
+        inner.setSpacing(2)
         inner.addLayout(top)
         inner.addWidget(self.stats)
         inner.addWidget(self.map_stack, 1)
-        inner.addLayout(foot)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 6)
+        layout.setContentsMargins(8, 6, 8, 4)
         layout.addWidget(self.stack)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Give the map the room of the column profile where there is little."""
+        super().resizeEvent(a0)
+        words = self.kernel_button.sizeHint().height() + self.stats.sizeHint().height() + 2 * text_height() + 30
+        shown = self.height() - words - COLUMNS_HEIGHT - PROFILE_GAP >= LEAST_MAP_HEIGHT
+        if shown != self._profile_shown:
+            self._profile_shown = shown
+            self.columns_plot.setVisible(shown)
+            self.view.graphics.ci.layout.setRowFixedHeight(0, COLUMNS_HEIGHT if shown else 0)
+            self.view.graphics.ci.layout.setRowSpacing(0, PROFILE_GAP if shown else 0)
 
     def _connect(self) -> None:
         self.view.hovered.connect(self._on_hover)
@@ -179,8 +190,11 @@ class ErrorPanel(Panel):
 
     def _show_checked(self, checked: Checked) -> None:
         other: Role = "baseline" if checked.role == "kernel" else "kernel"
-        self.verdict.setText(verdict_text(checked, self._title(checked.role), self.theme))
-        self.stats.setText(stats_text(checked, self._checked.get(other)))
+        beside = self._checked.get(other)
+        whole, *shorter = verdict_spans(checked, self._title(checked.role), self.theme)
+        self.verdict.set_spans(whole, shorter=shorter)
+        whole, *shorter = summary_spans(checked, beside)
+        self.stats.set_spans(whole, f"{details_text(checked, beside)}\n\n{HINT}", shorter)
         self.kernel_button.setEnabled("kernel" in self._checked)
         self.sdpa_button.setEnabled("baseline" in self._checked)
         error_map = checked.error_map
@@ -188,9 +202,8 @@ class ErrorPanel(Panel):
         head = self._show_heads(heads, checked.error.worst[0])
         self.legend.setVisible(error_map is not None and checked.error.non_finite > 0)
         if error_map is None:
-            self.view.set_data(None, (0, 1), "")
+            self.view.set_data(None, (0, 1), BAR_LABELS)
             self.map_stack.show_text(NO_MAP_TEXT)
-            self.readout.clear()
             return
         self.map_stack.show_plots()
         self._show_map(error_map[head], checked.error.worst[1:] if checked.error.worst[0] == head else None)
@@ -209,14 +222,14 @@ class ErrorPanel(Panel):
         row_max = errors.max(axis=1)
         column_max = np.maximum.reduce(errors, axis=0)
         largest = _largest_finite(row_max, column_max, errors)
-        self.view.set_data(errors, (0.0, largest), "|out − float64|")
+        self.view.set_data(errors, (0.0, largest), BAR_LABELS)
         exponent = scale_exponent(largest)
         self._draw_profiles(row_max, column_max, exponent)
         end = (largest or 1.0) / 10.0**exponent * 1.08
         self.rows_plot.setXRange(-0.07 * end, end, padding=0)  # room for half of the label "0"
-        self.columns_plot.setYRange(0, end, padding=0)
-        label_axis(self.rows_plot.getAxis("bottom"), times_ten("row max", exponent))
-        label_axis(self.columns_plot.getAxis("left"), times_ten("col max", exponent))
+        self.columns_plot.setYRange(-0.07 * end, end, padding=0)
+        self.rows_plot.getAxis("bottom").set_names(times_ten("row max", exponent))
+        self.columns_plot.getAxis("left").set_names(times_ten("col max", exponent).replace(", ", f",{BREAK}"))
         for item in (self.halo, self.ring):
             item.setData([worst[1]] if worst else [], [worst[0]] if worst else [])
         self._on_hover(None)
@@ -237,10 +250,11 @@ class ErrorPanel(Panel):
     def _on_hover(self, cell: tuple[int, int] | None) -> None:
         self.view.point(cell)
         if cell is None:
-            self.readout.setText(HINT)
-        else:
-            row, column = cell
-            self.readout.setText(f"row {row} · column {column} · |error| {self.view.value(row, column)}")
+            self.hover.hide()
+            return
+        row, column = cell
+        lines = [f"row {row} · column {column}", f"|error| <b>{self.view.value(row, column)}</b>"]
+        self.hover.show_at(self.view.place_of(cell), lines)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the plots."""
@@ -251,8 +265,8 @@ class ErrorPanel(Panel):
             curve.setPen(pg.mkPen(theme.text, width=1))
         self.halo.setPen(pg.mkPen("k", width=4))
         self.ring.setPen(pg.mkPen("w", width=1.6))
-        self.legend.setText(swatch("NaN or infinite", theme.bad))
-        self.readout.setStyleSheet(f"color: {theme.muted}")
+        self.legend.set_spans(swatch_spans("NaN or infinite", theme.bad))
+        self.hover.apply_theme(theme)
         for button in (self.kernel_button, self.sdpa_button):  # which one is on must not look like which has the focus
             button.setStyleSheet(f"QPushButton:checked {{ background: {theme.accent}; color: {theme.on_accent}; }}")
         self.stack.card.apply_theme(theme)

@@ -8,21 +8,23 @@ import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QEvent, QObject, QPointF
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout
+from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout
 
 from workbench.model import Failed, FloatArray, Role, RunEvent, RunRecord, Started, TileConfig
-from workbench.ui.cards import HoverCard, PlotStack, text_label
+from workbench.ui.axes import side_width
+from workbench.ui.cards import HoverCard, PlotStack
+from workbench.ui.panels.latency_header import LatencyHeader
 from workbench.ui.panels.latency_history import History, HistoryPlot, HistoryRun, Spread
 from workbench.ui.panels.latency_plots import ROLES, DistributionPlot, SamplesPlot
 from workbench.ui.panels.latency_run import LatencyRun, run_lines
 from workbench.ui.panels.panel import Panel
-from workbench.ui.plotting import TimeScale, text_height, text_width, time_scale
+from workbench.ui.plotting import TimeScale, time_scale
 from workbench.ui.theme import Theme
 
 EMPTY_TEXT = "Press Run (F5) to time the kernel beside SDPA."
 WAITING_TEXT = "Running. Launch times appear here as they are taken."
 NOTHING_TEXT = "This run took no launch times."
-SCALES = {"Auto": None, "Linear": False, "Log": True}
+SCALES = {"Auto scale": None, "Linear": False, "Log": True}
 
 
 class LatencyPanel(Panel):
@@ -37,9 +39,10 @@ class LatencyPanel(Panel):
         self._history = History()
         self._zoomed = False
         self.run = LatencyRun()
-        self.header = text_label()
+        self.header = LatencyHeader()
         self.scale_box = QComboBox()
         self.scale_box.addItems(list(SCALES))
+        self.scale_box.setAccessibleName("Time axis")
         self.scale_box.setToolTip("Time axis. Auto: logarithmic when the medians differ by more than 10x")
         self.scale_box.currentIndexChanged.connect(self._rescale)
         self.samples_plot, self.distribution_plot = SamplesPlot(theme), DistributionPlot(theme)
@@ -61,15 +64,16 @@ class LatencyPanel(Panel):
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
+        top.setSpacing(8)
         top.addWidget(self.header, 1)
-        top.addWidget(QLabel("Scale"))
         top.addWidget(self.scale_box)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 6)
+        layout.setContentsMargins(8, 6, 8, 4)
+        layout.setSpacing(2)
         layout.addLayout(top)
         layout.addWidget(self.stack, 1)
         grid = self.graphics.ci.layout
-        grid.setContentsMargins(2, 4, 6, 2)
+        grid.setContentsMargins(0, 6, 0, 0)
         grid.setHorizontalSpacing(8)
         views: tuple[SamplesPlot | DistributionPlot | HistoryPlot, ...] = self._views()
         for column, (view, stretch) in enumerate(zip(views, (10, 4, 9), strict=True)):
@@ -108,7 +112,7 @@ class LatencyPanel(Panel):
         samples = self.run.samples()
         spreads = {role: Spread.of(values) for role, values in samples.items()}
         self.scale = time_scale([s.median for s in spreads.values()], SCALES[self.scale_box.currentText()])
-        self.header.setText(self.run.header(self.scale, self.theme))
+        self.header.show_run(self.run, self.theme)
         if self.run.started is None or not samples:
             self._show_reason()
             return
@@ -140,9 +144,7 @@ class LatencyPanel(Panel):
         height = self.history_plot.axis.needed_height(self.history_plot.plot.vb.width())
         for view in self._views():
             view.plot.getAxis("bottom").setHeight(height)
-            view.plot.getAxis("left").setWidth(text_width("0,000.0") + text_height() + 8)
-        for view in self._views()[1:]:
-            view.plot.getAxis("left").setWidth(1)
+            view.plot.getAxis("left").setWidth(side_width("0,000") if view is self.samples_plot else 1)
 
     def _set_range(self, samples: dict[Role, FloatArray], runs: list[HistoryRun]) -> None:
         """Show everything; from zero when that costs no more than half of a linear axis."""
@@ -163,11 +165,11 @@ class LatencyPanel(Panel):
             return []
         if inside[0] is self.history_plot:
             run = self.history_plot.hit(scene_position)
-            return run_lines(run, self.scale, self.theme) if run else []
+            return run_lines(run, self.theme) if run else []
         if inside[0] is self.distribution_plot:
             counted = self.distribution_plot.hit(scene_position)
-            return self.run.bin_lines(*counted, self.scale, self.theme) if counted else []
-        return self.run.launch_lines(*sample, self.scale, self.theme) if sample else []
+            return self.run.bin_lines(*counted, self.theme) if counted else []
+        return self.run.launch_lines(*sample, self.theme) if sample else []
 
     def _on_mouse(self, scene_position: QPointF) -> None:
         lines = self.hover_lines(scene_position) if self.stack.shows_plots else []

@@ -10,9 +10,11 @@ import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, QRectF, Qt
 
+from workbench.metrics import format_range, format_time
 from workbench.model import Checked, FloatArray, Role, RunRecord, Started, TileConfig
+from workbench.ui.axes import NamedAxis, text_height, text_width
 from workbench.ui.panels.latency_plots import ROLES, time_plot
-from workbench.ui.plotting import TimeScale, style_plot, text_height, text_width
+from workbench.ui.plotting import TimeScale, style_plot
 from workbench.ui.theme import Theme
 
 MOST_RUNS = 40
@@ -33,10 +35,15 @@ class Spread:
         p20, median, p80 = np.percentile(samples, [20, 50, 80]).tolist()
         return cls(median, p20, p80)
 
-    def text(self, scale: TimeScale) -> str:
+    @property
+    def range_text(self) -> str:
+        """p20 to p80, with the unit."""
+        return f"p20–p80 {format_range(self.p20, self.p80)}"
+
+    @property
+    def text(self) -> str:
         """The median, and p20 to p80 after it."""
-        p20, p80 = scale.text(self.p20).split()[0], scale.text(self.p80)
-        return f"{scale.text(self.median)} (p20–p80 {p20}–{p80})"
+        return f"{format_time(self.median)} ({self.range_text})"
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ def _history_run(
     return HistoryRun(started.request.kernel, started.request.tile, spreads, wrong, shown)
 
 
-class RunAxis(pg.AxisItem):  # type: ignore[misc]
+class RunAxis(NamedAxis):
     """Tile sizes under the runs; upright where they do not fit side by side, thinned where even that is too many."""
 
     def __init__(self) -> None:
@@ -158,7 +165,8 @@ class HistoryPlot:
 
     def __init__(self, theme: Theme) -> None:
         self.axis = RunAxis()
-        self.plot = time_plot(theme, self.axis, "runs of this problem, by tile")
+        self.plot = time_plot(theme, self.axis, "")
+        self.axis.set_names("runs of this problem, by tile", "runs, by tile", "runs")
         self.plot.getAxis("left").setStyle(showValues=False)
         self.trend = pg.PlotCurveItem()
         self.plot.addItem(self.trend)

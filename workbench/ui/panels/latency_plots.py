@@ -11,12 +11,10 @@ from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtWidgets import QGraphicsPathItem
 
 from workbench.model import FloatArray, Role
+from workbench.ui.axes import IndexAxis, ValueAxis
 from workbench.ui.plotting import (
-    IndexAxis,
     TimeScale,
-    ValueAxis,
     histogram_edges,
-    label_axis,
     make_plot,
     step_outline,
     style_plot,
@@ -87,7 +85,8 @@ class SamplesPlot:
             values = samples.get(role, np.empty(0))
             item.setData(np.arange(1, len(values) + 1), scale.to_axis(values))
         self.medians.show(samples, scale)
-        label_axis(self.plot.getAxis("left"), f"time per launch, {scale.unit}" + (" (log)" if scale.log else ""))
+        unit = f"{scale.unit} (log)" if scale.log else scale.unit
+        self.plot.getAxis("left").set_names(f"time per launch, {unit}", f"time, {unit}", unit)
 
     def set_range(self) -> None:
         """Show all launches."""

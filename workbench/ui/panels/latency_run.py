@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from workbench.metrics import format_range, format_time
 from workbench.model import (
     INTERPRETER_LABEL,
     Checked,
@@ -19,9 +20,9 @@ from workbench.model import (
     Samples,
     Started,
 )
-from workbench.ui.cards import colored, kernel_title, sdpa_title, swatch, unbroken
+from workbench.ui.cards import colored, kernel_title, sdpa_title, swatch
 from workbench.ui.panels.latency_history import HistoryRun, Spread
-from workbench.ui.plotting import TimeScale
+from workbench.ui.spans import Span, swatch_spans
 from workbench.ui.theme import Theme
 
 NAMED: tuple[Role, ...] = ("kernel", "baseline")  # in reading order
@@ -72,60 +73,88 @@ class LatencyRun:
         known = self.measured.get(role) or self.checked.get(role)
         return sdpa_title(request, known.backend if known else "")
 
-    def header(self, scale: TimeScale, theme: Theme) -> str:
-        """How the times were obtained and what they come to, as rich text; a wrong result is said first."""
-        if self.started is None:
-            return ""
-        samples = self.samples()
-        lines = [self._verdict(theme), self._protocol(samples, theme)]
-        lines.append(" &nbsp; ".join(self._median(role, values, scale, theme) for role, values in samples.items()))
-        return "<br>".join(line for line in lines if line)
+    def legend(self, role: Role, theme: Theme) -> list[list[Span]]:
+        """What the times of `role` come to, and the same in fewer words after it; nothing before the first.
 
-    def _verdict(self, theme: Theme) -> str:
-        wrong = [self.title(role) for role in NAMED if role in self.checked and not self.checked[role].error.passed]
-        if not wrong:
-            return ""
-        return colored(f"FAIL: the output of {' and '.join(wrong)} is outside its tolerance", theme.bad, bold=True)
+        A wrong result is said before its speed.
+        """
+        values = self.samples().get(role)
+        if values is None:
+            return [[]]
+        stopped = ", not finished" if self.end is not None and role not in self.measured else ""
+        wrong = [Span("FAIL ", theme.bad, bold=True)] if self._is_wrong(role) else []
+        square, name = swatch_spans(self.title(role), getattr(theme, role))
+        spread = Spread.of(values)
+        median = Span(format_time(spread.median), bold=True)
+        spread_text = Span(f" ({spread.range_text}){stopped}")
+        return [
+            [*wrong, square, name, Span("  median "), median, spread_text],
+            [*wrong, square, name, Span("  "), median, spread_text],
+            [*wrong, square, name, Span("  "), median],
+            [*wrong, square, median],
+        ]
 
-    def _protocol(self, samples: dict[Role, FloatArray], theme: Theme) -> str:
+    def _is_wrong(self, role: Role) -> bool:
+        return role in self.checked and not self.checked[role].error.passed
+
+    def wrong_text(self) -> str:
+        """Whose output is wrong, in words; "" if none is known to be."""
+        wrong = [self.title(role) for role in NAMED if self._is_wrong(role)]
+        return f"FAIL: the output of {' and '.join(wrong)} is outside its tolerance" if wrong else ""
+
+    def clock(self, theme: Theme) -> list[Span]:
+        """What the times are: never left out on the interpreter."""
+        assert self.started is not None
+        if self.started.device.mode == "interpreter":
+            return [Span(INTERPRETER_LABEL, theme.warn, bold=True)]
+        return [Span(part, theme.muted) for part in self._clock_words()]
+
+    def _clock_words(self) -> list[str]:
+        latency = next((m.latency for m in self.measured.values()), None)
+        return [f"clock: {latency.clock}"] if latency is not None else []
+
+    def protocol(self) -> list[str]:
+        """How the times were obtained, in few words, the most important first."""
         assert self.started is not None
         latency = next((m.latency for m in self.measured.values()), None)
-        parts = [f"{latency.protocol if latency else self.started.request.protocol} protocol"]
+        counts = [len(values) for values in self.samples().values()]
+        parts = []
+        if counts:
+            same = len(set(counts)) == 1
+            parts.append(f"{counts[0] if same else ' + '.join(map(str, counts))} launches")
+            parts[0] += " each" if same and len(counts) > 1 else ""
         if latency is not None:
-            parts.append(f"clock: {latency.clock}")
-        counts = {role: len(values) for role, values in samples.items()}
-        if len(set(counts.values())) == 1:
-            parts.append(f"{next(iter(counts.values()))} launches" + (" each" if len(counts) > 1 else ""))
-        else:
-            parts += [f"{count} launches of {self.title(role)}" for role, count in counts.items()]
-        if latency is not None:
-            parts.append(f"{latency.warmups} warm-ups")
-        words = [unbroken(part) for part in (*parts, self.started.device.name)]
+            parts.append(f"{latency.warmups} warm-up" + "s" * (latency.warmups != 1))
+        parts.append(f"{latency.protocol if latency else self.started.request.protocol} protocol")
         if self.started.device.mode == "interpreter":
-            words.insert(0, colored(INTERPRETER_LABEL, theme.warn, bold=True))
-        return " · ".join(words)
+            parts += self._clock_words()
+        return parts
 
-    def _median(self, role: Role, values: FloatArray, scale: TimeScale, theme: Theme) -> str:
-        stopped = ", not finished" if self.end is not None and role not in self.measured else ""
-        text = unbroken(f"median {Spread.of(values).text(scale)}{stopped}")
-        return f"{self.swatch(role, theme)}&nbsp;&nbsp;{text}"
+    def details(self) -> str:
+        """How the times were obtained, in full, for a tooltip."""
+        assert self.started is not None
+        counts = [f"{len(values)} launches of {self.title(role)}" for role, values in self.samples().items()]
+        device = self.started.device
+        place = f"{device.name}, {device.mode_label}"
+        lines = (self.wrong_text(), place, *self._clock_words(), *counts, ", ".join(self.protocol()))
+        return "\n".join(filter(None, lines))
 
     def swatch(self, role: Role, theme: Theme) -> str:
         """The legend's entry for `role`."""
         return swatch(self.title(role), getattr(theme, role))
 
-    def launch_lines(self, role: Role, launch: int, scale: TimeScale, theme: Theme) -> list[str]:
+    def launch_lines(self, role: Role, launch: int, theme: Theme) -> list[str]:
         """One launch (numbered from 1), in words."""
-        value = scale.text(float(self.samples()[role][launch - 1]))
+        value = format_time(float(self.samples()[role][launch - 1]))
         return [self.swatch(role, theme), f"launch {launch}: <b>{value}</b>"]
 
-    def bin_lines(self, low: float, high: float, counts: dict[Role, int], scale: TimeScale, theme: Theme) -> list[str]:
+    def bin_lines(self, low: float, high: float, counts: dict[Role, int], theme: Theme) -> list[str]:
         """One bin from `low` to `high` us, in words."""
-        lines = [f"<b>{scale.text(low).split()[0]}–{scale.text(high)}</b>"]
+        lines = [f"<b>{format_range(low, high)}</b>"]
         return lines + [f"{self.swatch(role, theme)}: {n} launch{'es' * (n > 1)}" for role, n in counts.items()]
 
 
-def run_lines(run: HistoryRun, scale: TimeScale, theme: Theme) -> list[str]:
+def run_lines(run: HistoryRun, theme: Theme) -> list[str]:
     """One run of the history, in words."""
     tile = run.tile
     splits = f", {tile.splits} splits" if tile.splits > 1 else ""
@@ -135,5 +164,5 @@ def run_lines(run: HistoryRun, scale: TimeScale, theme: Theme) -> list[str]:
     for role in NAMED:
         if role in run.spreads:
             name = "kernel" if role == "kernel" else "SDPA"
-            lines.append(f"{swatch(name, getattr(theme, role))} {run.spreads[role].text(scale)}")
+            lines.append(f"{swatch(name, getattr(theme, role))} {run.spreads[role].text}")
     return lines

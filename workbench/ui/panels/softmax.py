@@ -9,12 +9,14 @@ import pyqtgraph as pg
 from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
 
 from workbench.model import Failed, Finished, FloatArray, RunEvent, Started, TileStates
-from workbench.ui.cards import PlotStack, swatch, text_label, unbroken
-from workbench.ui.heatmap import HeatmapView
+from workbench.ui.axes import side_width, text_height
+from workbench.ui.cards import HoverCard, PlotStack
+from workbench.ui.heatmap import GAP, HeatmapView
 from workbench.ui.panels.panel import Panel
 from workbench.ui.panels.softmax_lines import StateLines
-from workbench.ui.plotting import label_axis, number, text_height, text_width
+from workbench.ui.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
+from workbench.ui.words import number
 
 EMPTY_TEXT = "Press Run (F5) to see m and l in every tile of the kernel."
 WAITING_TEXT = "Running. The softmax states appear here once the kernel is traced."
@@ -23,10 +25,12 @@ NOT_KEPT_TEXT = "The softmax states of this run were not kept."
 HINT = "Point at a cell to read it, click to hold its row. Wheel zooms, drag pans, double-click shows all."
 FIELDS = {"running max m": "m_running", "running denominator l": "l_running", "tile max": "m_tile"}
 BAR_LABELS = {
-    "running max m": "m, scaled score",
-    "running denominator l": "l, Σ exp(score − m)",
-    "tile max": "tile max, scaled score",
+    "running max m": ("m, scaled score", "m"),
+    "running denominator l": ("l, Σ exp(score − m)", "l"),
+    "tile max": ("tile max, scaled score", "tile max"),
 }
+MAP_SHARE = 0.67  # of the height of both plots
+MOST_LINES_HEIGHT = 220.0  # px; what is more helps the map only
 LEAST_BLOCK_PIXELS = 10.0  # program borders closer than this would hide the cells
 
 
@@ -44,7 +48,8 @@ class SoftmaxPanel(Panel):
         self.field_box = QComboBox()
         self.field_box.addItems(list(FIELDS))
         self.head_label, self.head_box = QLabel("Head"), QSpinBox()
-        self.legend, self.readout, self.caption = text_label(wrap=False), text_label(), text_label()
+        self.legend, self.readout, self.caption = SpanLine(elides=False), SpanLine(), SpanLine()
+        self.hover = HoverCard(theme, self.view.graphics)
         self.content = QWidget()
         self.stack = PlotStack(theme, self.content)
         self._lay_out_plots()
@@ -56,21 +61,25 @@ class SoftmaxPanel(Panel):
     def _lay_out_plots(self) -> None:
         self.view.plot.addItem(self.borders, ignoreBounds=True)
         self.borders.setZValue(5)
-        self.view.plot.getAxis("bottom").setHeight(text_height() + 6)
+        below = self.view.plot.getAxis("bottom")  # the tiles' numbers and name are under the lines, which share them
+        below.setStyle(showValues=False)
+        below.setHeight(1)
         right = self.view.insert_bar(self.view.plot)
         self.lines.plot.getAxis("right").setWidth(right)
+        self.lines.plot.getAxis("bottom").setHeight(2 * text_height() + 6)
         for plot in (self.view.plot, self.lines.plot):
-            plot.getAxis("left").setWidth(text_width("00,000") + text_height() + 12)
-        self.view.graphics.addItem(self.lines.plot, 1, 0)
+            plot.getAxis("left").setWidth(side_width("0,000"))
+        self.view.graphics.addItem(self.lines.plot, 2, 0)
         self.lines.attach()
         self.lines.plot.setXLink(self.view.plot)
         self.lines.plot.vb.reset_asked.connect(self.view.reset_view)
-        grid = self.view.graphics.ci.layout
-        grid.setRowStretchFactor(0, 3)
-        grid.setRowStretchFactor(1, 1)
-        self.view.plot.setPreferredHeight(300)
-        self.lines.plot.setPreferredHeight(120)
-        self.lines.plot.setMinimumHeight(7 * text_height())
+        self.view.resized.connect(self._share_height)
+
+    def _share_height(self) -> None:
+        """Split the plots' height, but for the axis below them, between the map and the lines."""
+        axis = self.lines.plot.getAxis("bottom").height()
+        lines = (1 - MAP_SHARE) * max(0.0, self.view.height() - axis - 2 * GAP)
+        self.view.graphics.ci.layout.setRowFixedHeight(2, axis + min(lines, MOST_LINES_HEIGHT))
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
@@ -81,13 +90,13 @@ class SoftmaxPanel(Panel):
         top.addWidget(self.legend)
         inner = QVBoxLayout(self.content)
         inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(4)
+        inner.setSpacing(2)
         inner.addLayout(top)
         inner.addWidget(self.view, 1)
         inner.addWidget(self.readout)
         inner.addWidget(self.caption)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 6)
+        layout.setContentsMargins(8, 6, 8, 4)
         layout.addWidget(self.stack)
 
     def _connect(self) -> None:
@@ -156,8 +165,10 @@ class SoftmaxPanel(Panel):
         self.view.set_colors(self.theme, self._nan_color(states))
         self.view.set_data(data, _levels(data, from_zero=field == "running denominator l"), BAR_LABELS[field])
         self._show_legend(states, data)
-        label_axis(self.lines.plot.getAxis("bottom"), f"key tile, {states.block_n} keys each")
-        self.caption.setText(_caption(states))
+        self.lines.plot.getAxis("bottom").set_names(f"key tile, {states.block_n} keys each", "key tile")
+        color = self.theme.bad if states.bit_equal is False else self.theme.text
+        whole, *shorter = ([Span(text, color)] for text in _captions(states))
+        self.caption.set_spans(whole, shorter=shorter)
 
     def _show_heads(self, heads: int) -> None:
         for widget in (self.head_label, self.head_box):
@@ -167,13 +178,14 @@ class SoftmaxPanel(Panel):
         self.head_box.blockSignals(blocked)
 
     def _show_legend(self, states: TileStates, data: FloatArray) -> None:
-        marks = []
+        marks: list[Span] = []
         sample = data[:: max(1, data.shape[0] // 1024)]
         if np.isneginf(sample).any():
-            marks.append(swatch("−inf", self.theme.minus_inf))
+            marks += swatch_spans("−inf", self.theme.minus_inf)
         if np.isnan(sample).any():
-            marks.append(swatch("not run yet" if not states.complete else "NaN", self._nan_color(states)))
-        self.legend.setText(" &nbsp; ".join(marks))
+            marks += [Span("   ")] if marks else []
+            marks += swatch_spans("not run yet" if not states.complete else "NaN", self._nan_color(states))
+        self.legend.set_spans(marks)
         self.legend.setVisible(bool(marks))
 
     def _nan_color(self, states: TileStates) -> str:
@@ -196,18 +208,29 @@ class SoftmaxPanel(Panel):
         self.lines.show(states.m_tile[head, row], states.m_running[head, row], states.l_running[head, row])
         self.lines.point(self._tile)
         self.view.point(None if self._tile is None else (row, self._tile))
-        self.readout.setText(self._readout(states, head))
+        self.readout.set_spans(self._line_legend(), HINT)
+        self._show_hover(states, head)
 
-    def _readout(self, states: TileStates, head: int) -> str:
+    def _line_legend(self) -> list[Span]:
+        """Which row the lines are of, and which line is which."""
         row = f"row {self._row}" + (" (held)" if self.pinned else "")
+        legend = [Span(f"{row}:  ")]
+        for name, color, mark in self.lines.legend():
+            legend += [Span(f"{mark} ", color), Span(f"{name}   ")]
+        return legend
+
+    def _show_hover(self, states: TileStates, head: int) -> None:
+        """What is under the mouse, and what is there."""
         if self._tile is None:
-            return f"{unbroken(row)} below: m, l, • tile max. {HINT}"
+            self.hover.hide()
+            return
         start = self._tile * states.block_n
         at = (head, self._row, self._tile)
-        named = (("m", states.m_running), ("l", states.l_running), ("• tile max", states.m_tile))
-        values = [f"{name} {self._value(states, array, at)}" for name, array in named]
         keys = f"keys [{start}, {min(states.n, start + states.block_n)})"
-        return " · ".join(map(unbroken, (row, f"tile {self._tile}", keys, *values)))
+        lines = [" · ".join((f"row {self._row}", f"tile {self._tile}", keys))]
+        named = (("m", states.m_running), ("l", states.l_running), ("tile max", states.m_tile))
+        lines += [f"{name} <b>{self._value(states, array, at)}</b>" for name, array in named]
+        self.hover.show_at(self.view.place_of(at[1:]), lines)
 
     def _value(self, states: TileStates, array: FloatArray | None, at: tuple[int, int, int]) -> str:
         assert array is not None
@@ -235,6 +258,7 @@ class SoftmaxPanel(Panel):
         incomplete = self._states is not None and not self._states.complete
         self.view.set_colors(theme, theme.no_data if incomplete else theme.bad)
         self.lines.apply_theme(theme)
+        self.hover.apply_theme(theme)
         self.borders.setPen(pg.mkPen((255, 255, 255, 70), width=1))
         self.stack.card.apply_theme(theme)
         self._changed = True
@@ -249,13 +273,17 @@ def _levels(data: FloatArray, from_zero: bool) -> tuple[float, float]:
     return 0.0 if from_zero else float(finite.min()), float(finite.max())
 
 
-def _caption(states: TileStates) -> str:
+def _captions(states: TileStates) -> list[str]:
+    """Where the states are from and how right they are, and the same in fewer words."""
     if not states.complete:
-        return "Captured from the instrumented kernel, still running."
-    parts = ["Captured from the instrumented kernel"]
-    if states.bit_equal is not None:
-        parts.append(f"traced output bit-equal to the timed one: {'yes' if states.bit_equal else 'NO'}")
+        return ["Captured from the instrumented kernel, still running", "Instrumented kernel, still running"]
+    bits = "" if states.bit_equal is None else f"{'' if states.bit_equal else 'NOT '}bit-equal to the timed output"
     errors = [e for e in (states.m_error, states.l_error) if e is not None]
-    if errors:
-        parts.append(f"m,&nbsp;l differ from float64 by at most {number(max(errors), 2)} relative")
-    return "; ".join(parts) + "."
+    within = f"m, l within {number(max(errors), 2)} of float64" if errors else ""
+    versions = (
+        ("Captured from the instrumented kernel", bits, within),
+        ("Instrumented kernel", bits.replace("the ", ""), within),
+        ("Instrumented", bits.partition(" to ")[0], within),
+        ("Traced", bits.partition(" to ")[0], within.replace(" of float64", "")),
+    )
+    return ["; ".join(filter(None, parts)) for parts in versions]

@@ -9,7 +9,8 @@ import pyqtgraph as pg
 from PyQt6.QtCore import Qt
 
 from workbench.model import FloatArray
-from workbench.ui.plotting import IndexAxis, make_plot, style_plot
+from workbench.ui.axes import IndexAxis, ValueAxis
+from workbench.ui.plotting import make_plot, style_plot
 from workbench.ui.theme import Theme
 
 
@@ -17,7 +18,8 @@ class StateLines:
     """m and the tiles' own maxima on the left axis, l on the right one; tiles lie under those of the map."""
 
     def __init__(self, theme: Theme) -> None:
-        self.plot = make_plot(theme, {"bottom": IndexAxis("bottom")}, left="max m", right="sum l", bottom="key tile")
+        axes = {"left": ValueAxis("left"), "right": ValueAxis("right"), "bottom": IndexAxis("bottom")}
+        self.plot = make_plot(theme, axes, left="max m", right="sum l", bottom="key tile")
         self.l_box = pg.ViewBox(enableMenu=False)
         self.l_box.setMouseEnabled(x=False, y=False)
         self.plot.setMouseEnabled(x=True, y=False)
@@ -48,10 +50,16 @@ class StateLines:
         style_plot(self.plot, theme, grid=True)
         self.plot.getAxis("right").setTextPen(theme.accent)
         self.plot.getAxis("right").setLabel("sum l", color=theme.accent)
+        self._theme = theme
         self.m_curve.setPen(pg.mkPen(theme.text, width=1.6))
         self.l_curve.setPen(pg.mkPen(theme.accent, width=1.6))
         self.tile_points.setBrush(pg.mkBrush(theme.color("muted", 190)))
         self.cursor.setPen(pg.mkPen(theme.color("text", 120), width=1, style=Qt.PenStyle.DashLine))
+
+    def legend(self) -> tuple[tuple[str, str, str], ...]:
+        """Name, colour and mark of what is drawn."""
+        theme = self._theme
+        return ("m", theme.text, "━"), ("l", theme.accent, "━"), ("tile max", theme.muted, "•")
 
     def show(self, m_tile: FloatArray, m_running: FloatArray, l_running: FloatArray) -> None:
         """Draw one row's states ([tiles] each); what is not finite leaves a gap."""

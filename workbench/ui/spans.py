@@ -1,0 +1,142 @@
+"""One line of text in several colours that ends in an ellipsis where it does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from PyQt6.QtCore import QEvent, QSize, Qt
+from PyQt6.QtGui import QFont, QFontMetricsF, QResizeEvent
+from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+ELLIPSIS = "…"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of a line; `color` "" is the label's own, `size` is in points, 0 for the label's own."""
+
+    text: str
+    color: str = ""
+    bold: bool = False
+    size: int = 0
+
+    def html(self) -> str:
+        """The piece as rich text; its spaces stay."""
+        style = f"color:{self.color};" if self.color else ""
+        style += "font-weight:bold;" if self.bold else ""
+        style += f"font-size:{self.size}pt;" if self.size else ""
+        return f'<span style="{style}">{escape(self.text).replace(" ", "&nbsp;")}</span>'
+
+
+def swatch_spans(name: str, color: str) -> list[Span]:
+    """A square of `color` and `name`, as in a legend."""
+    return [Span("■ ", color), Span(name)]
+
+
+class SpanLine(QLabel):
+    """One line of spans, elided to the room there is; the tooltip has the whole. Its text can be selected.
+
+    Where the whole does not fit, the longest shorter version that does is shown, and only else an ellipsis.
+    `elides` False keeps the room of the whole line, for what must always be read.
+    """
+
+    def __init__(self, elides: bool = True, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._spans: tuple[Span, ...] = ()
+        self._shorter: tuple[tuple[Span, ...], ...] = ()
+        self._elides = elides
+        self._size = QSize(3, self.fontMetrics().height())
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def set_spans(self, spans: Sequence[Span], tooltip: str = "", shorter: Sequence[Sequence[Span]] = ()) -> None:
+        """Show `spans`, or one of `shorter` (longest first); `tooltip` is the whole line unless given."""
+        spans, versions = tuple(spans), tuple(map(tuple, shorter))
+        self.setToolTip(tooltip or self._plain(spans))
+        if (spans, versions) != (self._spans, self._shorter):
+            self._spans, self._shorter = spans, versions
+            self.setAccessibleName(self._plain(spans))
+            self._measure()
+            self._fit()
+
+    def plain(self) -> str:
+        """The whole line without its colours."""
+        return self._plain(self._spans)
+
+    def shown(self) -> str:
+        """The line as it is painted."""
+        return self._plain(self._fitting())
+
+    def colors(self) -> dict[str, str]:
+        """The colour of each piece."""
+        return {span.text.strip(): span.color for span in self._spans}
+
+    def sizeHint(self) -> QSize:
+        """Room for the whole line."""
+        return self._size
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for a few characters, or for all of it."""
+        whole = self.sizeHint()
+        return QSize(min(whole.width(), 40), whole.height()) if self._elides else whole
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        super().resizeEvent(a0)
+        self._fit()
+
+    def changeEvent(self, a0: QEvent | None) -> None:
+        """Another font needs another size."""
+        super().changeEvent(a0)
+        if a0 is not None and a0.type() in (QEvent.Type.FontChange, QEvent.Type.ApplicationFontChange):
+            self._measure()
+            self._fit()
+
+    def _measure(self) -> None:
+        """Note the size of the whole line; the layout, which may be the window's, is asked only if it is another."""
+        height = max((self._metrics(span).height() for span in self._spans), default=self.fontMetrics().height())
+        size = QSize(int(self._length(self._spans)) + 3, round(height))
+        if size != self._size:
+            self._size = size
+            self.updateGeometry()
+
+    def _fit(self) -> None:
+        super().setText("".join(span.html() for span in self._fitting()))
+
+    def _fitting(self) -> list[Span]:
+        """The spans that fit, the last of them elided."""
+        room, result = float(self.width()), []
+        versions = (self._spans, *self._shorter)
+        whole = next((spans for spans in versions if self._length(spans) + 2 <= room), None)
+        if whole is not None or not self._elides:
+            return list(whole or self._spans)
+        last = versions[-1]
+        for i, span in enumerate(last):
+            width = self._width(span, span.text)
+            after = self._width(span, ELLIPSIS) if i + 1 < len(last) else 0.0
+            if width + after <= room:
+                result.append(span)
+                room -= width
+                continue
+            text = self._metrics(span).elidedText(span.text, Qt.TextElideMode.ElideRight, max(0.0, room - 2))
+            return [*result, Span(text or ELLIPSIS, span.color, span.bold, span.size)]
+        return result
+
+    def _metrics(self, span: Span) -> QFontMetricsF:
+        font = QFont(self.font())
+        font.setBold(span.bold)
+        if span.size:
+            font.setPointSize(span.size)
+        return QFontMetricsF(font)
+
+    def _length(self, spans: Sequence[Span]) -> float:
+        return sum(self._width(span, span.text) for span in spans)
+
+    def _width(self, span: Span, text: str) -> float:
+        return self._metrics(span).horizontalAdvance(text)
+
+    @staticmethod
+    def _plain(spans: Sequence[Span]) -> str:
+        return "".join(span.text for span in spans)
