@@ -38,6 +38,20 @@ print([name for name in ("torch", "triton", "kernels") if name in sys.modules])
 """
 
 
+RUN = """
+import sys
+from workbench.engine.host import KernelHost
+from workbench.model import Finished, Problem, RunRequest
+
+if __name__ == "__main__":
+    host = KernelHost("interpreter")
+    events = list(host.run(RunRequest(Problem(7, 13, 8), device="interpreter", keep_tensors=True)))
+    host.close()
+    assert isinstance(events[-1], Finished), events[-1]
+    print([name for name in ("torch", "triton", "kernels") if name in sys.modules])
+"""
+
+
 def run(code: str) -> tuple[float, str]:
     """Seconds of a fresh Python that runs `code`, and what it prints."""
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
@@ -52,6 +66,11 @@ def test_importing_the_app_leaves_torch_and_triton_out() -> None:
     code = "import sys, workbench.app, workbench.ui.main_window, workbench.commands, workbench.doctor\n"
     code += "print([name for name in ('torch', 'triton', 'kernels') if name in sys.modules])"
     assert run(code)[1] == "[]"
+
+
+def test_no_event_of_a_run_brings_them_in() -> None:
+    """Unpickling imports the classes of what it reads: nothing that crosses may be of a class of torch's."""
+    assert run(RUN)[1] == "[]"
 
 
 def test_the_window_appears_fast() -> None:

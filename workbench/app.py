@@ -123,9 +123,11 @@ def _record_for(app: QApplication, window: MainWindow, request: RunRequest, reco
     """The run to picture: the recording's last, or a new one, once it has ended."""
     if recording is not None:
         try:
-            return window.open_recording(recording)
+            record = window.open_recording(recording)
         except SessionError as error:
             raise UsageError(str(error)) from error
+        window.controls.set_request(record.started.request)  # the form belongs to the picture
+        return record
     ended: list[RunRecord] = []
     window.settled.connect(ended.append)
     window.settled.connect(app.quit)

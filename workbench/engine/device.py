@@ -55,7 +55,8 @@ def describe(mode: Mode) -> DeviceInfo:
         return DeviceInfo(
             name=cpu_name(),
             mode=mode,
-            torch=torch.__version__,
+            # A plain str: torch's version is a class of its own, and unpickling it would import torch in the window.
+            torch=str(torch.__version__),
             triton=triton.__version__,
             python=platform.python_version(),
             memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
@@ -64,7 +65,7 @@ def describe(mode: Mode) -> DeviceInfo:
     return DeviceInfo(
         name=properties.name,
         mode=mode,
-        torch=torch.__version__,
+        torch=str(torch.__version__),
         triton=triton.__version__,
         python=platform.python_version(),
         memory_bytes=properties.total_memory,

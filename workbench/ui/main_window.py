@@ -75,6 +75,7 @@ class MainWindow(QMainWindow):
     def start(self, request: RunRequest | None) -> None:
         """Start the engine, and a first run: `request`, or None for one that suits the device once it is known."""
         self._welcome = request is None
+        self.status.show_starting()
         if request is not None:
             self.controls.set_request(request)
             self._submit(request)

@@ -31,7 +31,7 @@ class StatusBar(QStatusBar):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("status")
-        self._state = QLabel("Starting the engine…")
+        self._state = QLabel("The engine has not been started")
         self._progress = QProgressBar()
         self._progress.setFixedWidth(150)
         self._progress.setTextVisible(False)
@@ -43,7 +43,7 @@ class StatusBar(QStatusBar):
             self.addWidget(widget)
         for widget in (self._device, self._versions):
             self.addPermanentWidget(widget)
-        self._since: float | None = time.monotonic()
+        self._since: float | None = None
 
     def take(self, event: RunEvent) -> None:
         """Show what `event` says of the engine."""
@@ -69,6 +69,11 @@ class StatusBar(QStatusBar):
         """A run was asked for; the engine has not begun it."""
         self._since = time.monotonic()
         self._state.setText("Waiting for the engine…")
+
+    def show_starting(self) -> None:
+        """The engine's process has been started; it has not said that it is ready."""
+        self._since = time.monotonic()
+        self._state.setText("Starting the engine…")
 
     def tick(self) -> None:
         """Move the elapsed time on."""
