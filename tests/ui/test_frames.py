@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import MakeWindow
 from tests.ui.test_window import LONG, SMALL, run_to_end
+from workbench.app import spare_the_collector
 from workbench.model import Finished, Problem, RunRequest, TileConfig
 
 FRAME_MS = 16
@@ -75,7 +76,8 @@ def test_no_gap_between_frames_is_long(
     qtbot: QtBot, make_test_window: MakeWindow, device: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     window = make_test_window(device=device)
-    worst = []
+    spare_the_collector()  # as open_window does; this process holds all that other tests have imported, too
+    worst: list[float] = []
     # Up to three times: a gap that another process on this machine made does not come back, one of ours does.
     while len(worst) < 3 and (not worst or worst[-1] >= LIMIT_MS):
         gaps = exercise(qtbot, window, device)

@@ -30,12 +30,14 @@ def verdict(qtbot: QtBot) -> Verdict:
 
 def shown(verdict: Verdict) -> dict[str, QColor]:
     """Visible texts from left to right, captions before their values, with their colours."""
+    verdict.tick()
     return {label.text(): label.color() for label in verdict.findChildren(ElidedLabel) if label.isVisible()}
 
 
 def replay(verdict: Verdict, record: RunRecord) -> None:
     for event in record.events():
         verdict.take(event)
+    verdict.tick()
 
 
 def test_idle_names_the_device_once_it_is_known(verdict: Verdict) -> None:

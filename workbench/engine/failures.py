@@ -68,7 +68,8 @@ def _classify(error: BaseException) -> tuple[FailureKind, str, str]:
 def _out_of_resources(error: BaseException) -> tuple[FailureKind, str, str]:
     required, limit = getattr(error, "required", "?"), getattr(error, "limit", "?")
     what = getattr(error, "name", "resource")
-    message = f"the tile needs {required} of {what}; this device allows {limit}"
+    unit = " B" if what == "shared memory" else ""
+    message = f"the tile needs {required}{unit} of {what}; this device allows {limit}{unit}"
     return "resources", message, TRY_SMALLER_TILE
 
 

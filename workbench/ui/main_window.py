@@ -162,8 +162,11 @@ class MainWindow(QMainWindow):
 
     def flush(self) -> None:
         """Draw now what the next frame would draw."""
+        while self._ended:
+            self._on_kept(self._ended.popleft())
         for panel in self._panels.values():
             panel.tick()
+        self.verdict.tick()
         self.status.tick()
 
     def set_theme(self, theme: Theme) -> None:
@@ -202,6 +205,7 @@ class MainWindow(QMainWindow):
         for name, widget in self._widgets().items():
             self.docks.add(name, titles[name], widget)
         self._turns = deque(self._panels.values())
+        self._ended: deque[Kept] = deque()
         self._build_tool_bar()
         self._build_menus()
         self._frames = QTimer(self)
@@ -288,7 +292,7 @@ class MainWindow(QMainWindow):
     def _take(self, event: RunEvent | Kept) -> None:
         """One event of the engine; panels only store it, and draw on the next frame."""
         if isinstance(event, Kept):
-            self._on_kept(event)
+            self._ended.append(event)
             return
         self.status.take(event)
         if isinstance(event, Ready):
@@ -306,12 +310,17 @@ class MainWindow(QMainWindow):
             self._set_running(False)
 
     def _on_frame(self) -> None:
-        """Draw one stale panel a frame, in turn: three at once, with their painting, would be a visible gap."""
+        """Do one thing a frame, in turn: all that a run's end changes, with its painting, would be a visible gap."""
         self.status.tick()
+        if self.verdict.tick():
+            return
+        if self._ended:
+            self._on_kept(self._ended.popleft())
+            return
         for _ in range(len(self._turns)):
             self._turns.rotate(-1)
             if self._turns[-1].tick():
-                break
+                return
 
     def _show_event(self, event: RunEvent) -> None:
         self.verdict.take(event)

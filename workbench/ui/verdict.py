@@ -63,6 +63,7 @@ class Verdict(QWidget):
         self._checks: dict[Role, Checked] = {}
         self._measured: dict[Role, Measurement] = {}
         self._end: Finished | Failed | None = None
+        self._stale = False
         self._since = 0.0
         self._source = ""
         self._blocks = {name: Block() for name in ("state", "kernel", "baseline", "ratio", "error")}
@@ -85,7 +86,7 @@ class Verdict(QWidget):
         self._show()
 
     def take(self, event: RunEvent) -> None:
-        """Show what `event` changes about the answer."""
+        """Store what `event` changes about the answer; `tick` shows it."""
         match event:
             case Started():
                 self._begin(event)
@@ -104,7 +105,14 @@ class Verdict(QWidget):
                 return
             case _:
                 assert_never(event)
-        self._show()
+        self._stale = True
+
+    def tick(self) -> bool:
+        """Show what has changed; says whether anything had."""
+        changed, self._stale = self._stale, False
+        if changed:
+            self._show()
+        return changed
 
     def show_source(self, text: str) -> None:
         """Say in a badge that the run is a recorded one ("recording: NAME, NVIDIA H200"); "" for a live run."""
@@ -119,6 +127,7 @@ class Verdict(QWidget):
 
     def text(self) -> str:
         """All that is shown, in reading order."""
+        self.tick()
         shown = [block for block in self._blocks.values() if not block.isHidden()]
         return "  ".join(f"{block.caption.text()} {block.value.text()}".strip() for block in shown)
 
