@@ -110,7 +110,13 @@ def _variant_faults(request: RunRequest, variants: Sequence[VariantInfo]) -> Ite
         known = _listed([v.name for v in variants])
         yield Fault("kernel", f"kernel is {request.kernel!r}; allowed are {known}")
         return
-    problem = request.problem
+    problem, tile = request.problem, request.tile
+    if variant.max_d < problem.d <= MAX_D:
+        yield Fault("d", f"D is {problem.d}; kernel {variant.name} takes 1 to {variant.max_d}")
+    if not tuple(_tile_faults(tile)):
+        for name, value in (("block_m", tile.block_m), ("block_n", tile.block_n)):
+            if value not in variant.blocks:
+                yield Fault(name, f"{name.upper()} is {value}; kernel {variant.name} takes {_listed(variant.blocks)}")
     if problem.dtype in model.DTYPES and problem.dtype not in variant.dtypes:
         yield Fault("dtype", f"dtype is {problem.dtype}; kernel {variant.name} takes {_listed(variant.dtypes)}")
     if request.precision in model.PRECISIONS and request.precision not in variant.precisions:
@@ -122,8 +128,8 @@ def _variant_faults(request: RunRequest, variants: Sequence[VariantInfo]) -> Ite
                 yield Fault(name, f"{name} is {value}; kernel {variant.name} takes 1")
     if problem.causal and not variant.causal:
         yield Fault("causal", f"causal is on; kernel {variant.name} has no causal mask")
-    if request.tile.splits > 1 and not variant.splits:
-        yield Fault("splits", f"splits is {request.tile.splits}; kernel {variant.name} takes 1")
+    if tile.splits > 1 and not variant.splits:
+        yield Fault("splits", f"splits is {tile.splits}; kernel {variant.name} takes 1")
 
 
 def _baseline_faults(
@@ -131,7 +137,7 @@ def _baseline_faults(
 ) -> Iterator[Fault]:
     dtype = request.problem.dtype
     baseline = next((b for b in baselines if b.name == request.sdpa), None)
-    if baseline is None or dtype in baseline.dtypes:
+    if baseline is None or dtype in baseline.dtypes or dtype not in model.DTYPES:
         return
     where = f" on {device.name}" if device is not None else ""
     able = [b.name for b in baselines if dtype in b.dtypes]

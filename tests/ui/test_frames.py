@@ -49,11 +49,12 @@ def exercise(qtbot: QtBot, window: object, device: str) -> Gaps:
     from workbench.ui.main_window import MainWindow
 
     assert isinstance(window, MainWindow)
-    run_to_end(qtbot, window, RunRequest(SMALL.problem, device=device))
+    run_to_end(qtbot, window, RunRequest(SMALL.problem, device=device), draw_at_once=False)
     gaps = Gaps()
     gaps.start()
     for block in (16, 32, 64):
-        record = run_to_end(qtbot, window, RunRequest(Problem(64, 129, 32), TileConfig(block, block), device=device))
+        request = RunRequest(Problem(64, 129, 32), TileConfig(block, block), device=device)
+        record = run_to_end(qtbot, window, request, draw_at_once=False)
         assert isinstance(record.end, Finished)
     # Long enough to be killed in: pure Python on the interpreter, a large tile's compile on a GPU.
     long = (
@@ -66,7 +67,7 @@ def exercise(qtbot: QtBot, window: object, device: str) -> Gaps:
         pid = window.engine_pid()
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
-    run_to_end(qtbot, window, RunRequest(SMALL.problem, device=device))
+    run_to_end(qtbot, window, RunRequest(SMALL.problem, device=device), draw_at_once=False)
     gaps.stop()
     return gaps
 

@@ -24,8 +24,13 @@ SMALL = RunRequest(Problem(20, 40, 8), TileConfig(16, 16), device="interpreter")
 LONG = RunRequest(Problem(320, 320, 16), TileConfig(16, 16), device="interpreter")
 
 
-def run_to_end(qtbot: QtBot, window: MainWindow, request: RunRequest | None = None) -> RunRecord:
-    """Start the window or, if it has been, run `request`; returns the run's record."""
+def run_to_end(
+    qtbot: QtBot, window: MainWindow, request: RunRequest | None = None, draw_at_once: bool = True
+) -> RunRecord:
+    """Start the window or, if it has been, run `request`; returns the run's record.
+
+    `draw_at_once` shows everything before it returns; the window itself takes some frames for that.
+    """
     with qtbot.waitSignal(window.settled, timeout=RUN_MS) as blocker:
         if window.is_started():
             assert request is not None
@@ -36,7 +41,8 @@ def run_to_end(qtbot: QtBot, window: MainWindow, request: RunRequest | None = No
     assert blocker.args is not None
     record = blocker.args[0]
     assert isinstance(record, RunRecord)
-    window.flush()
+    if draw_at_once:
+        window.flush()
     return record
 
 

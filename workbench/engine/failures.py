@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sysconfig
 import traceback as tb
+from pathlib import Path
 
 import torch
 
@@ -11,6 +13,7 @@ from workbench.engine.device import DeviceUnavailableError
 from workbench.engine.stopping import StoppedError
 from workbench.model import Failed, FailureKind
 
+ROOT = Path(__file__).resolve().parents[2]
 MESSAGE_LIMIT = 600
 
 TRY_SMALLER_TILE = "Lower num_stages first (shared memory grows with it), then BLOCK_N or BLOCK_M."
@@ -31,7 +34,7 @@ def describe_failure(error: BaseException) -> Failed:
     kind, message, remedy = _classify(error)
     # A request refused or stopped is no fault of the program: where it happened interests nobody.
     lines = "" if kind in ("invalid", "cancelled") else "".join(tb.format_exception(error))
-    return Failed(kind, _shorten(message), remedy, lines)
+    return Failed(kind, _shorten(message), remedy, _without_folders(lines))
 
 
 def _classify(error: BaseException) -> tuple[FailureKind, str, str]:
@@ -99,6 +102,14 @@ def _root(error: BaseException) -> str:
 
 def _is_failed_compiler(error: BaseException) -> bool:
     return type(error).__name__ == "CalledProcessError" and "gcc" in str(error)
+
+
+def _without_folders(text: str) -> str:
+    """A traceback whose files are named from the project or the package on: it may end up in a report."""
+    folders = {str(ROOT), sysconfig.get_paths()["purelib"], sysconfig.get_paths()["stdlib"]}
+    for folder in sorted(folders, key=len, reverse=True):
+        text = text.replace(f"{folder}/", "")
+    return text
 
 
 def _shorten(message: str) -> str:

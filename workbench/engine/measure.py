@@ -21,6 +21,11 @@ Report = Callable[[FloatArray], None]
 ARTICLE_WARMUPS = 10
 # One unbroken queue of launches is worth about this long; between two such chunks samples go to the window.
 CHUNK_US = 50_000.0
+# A queue holds about a thousand entries, and one SDPA call can be a dozen kernels.
+QUEUED_LAUNCHES = 32
+# The GPU waits this long for each launch of a queue, so that the CPU has submitted all of them before the first begins.
+SUBMIT_US = 400.0
+CYCLES_PER_US = 2000
 
 
 @dataclass(frozen=True)
@@ -58,12 +63,13 @@ class CudaClock:
         return float(start.elapsed_time(end)) * 1e3
 
     def singles(self, launch: Launch, count: int) -> FloatArray:
-        """An event between every two of `count` launches.
+        """An event between every two of `count` launches, all submitted while the GPU waits.
 
-        One untimed launch goes first: without it the queue would be empty, and the first timed launch would
-        include the time that the CPU takes to submit it.
+        Without the wait a short kernel's times would be those of the CPU submitting it. One untimed launch goes
+        first, so that the first timed one finds the caches as the others do.
         """
         events = [_event() for _ in range(count + 1)]
+        _keep_busy(SUBMIT_US * (count + 1))
         launch()
         events[0].record()
         for event in events[1:]:
@@ -88,6 +94,13 @@ class HostClock:
     def singles(self, launch: Launch, count: int) -> FloatArray:
         """Host time of each of `count` launches, in microseconds."""
         return np.array([self.block_us(launch, 1) for _ in range(count)])
+
+
+def _keep_busy(us: float) -> None:
+    """Occupy the current stream for about `us` microseconds (longer where the clock is lower)."""
+    sleep = getattr(torch.cuda, "_sleep", None)  # not public; without it times are as a bare loop's
+    if sleep is not None:
+        sleep(int(us * CYCLES_PER_US))
 
 
 def _chunk(us_per_launch: float) -> int:
@@ -131,7 +144,7 @@ def measure_article(launch: Launch, plan: Plan, clock: Clock, report: Report, st
     average, chunk = 0.0, plan.chunk
     if isinstance(clock, CudaClock):
         average = clock.block_us(launch, plan.launches) / plan.launches
-        chunk = _chunk(average)
+        chunk = min(QUEUED_LAUNCHES, _chunk(average))
     taken: list[FloatArray] = []
     done = 0
     while done < plan.launches:

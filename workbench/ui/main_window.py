@@ -111,11 +111,14 @@ class MainWindow(QMainWindow):
         self._replay(whole.events(), where if record.source else "")
 
     def open_recording(self, path: Path) -> RunRecord:
-        """Add a recording's runs to the table and show its last one. Raises SessionError if it cannot be read."""
+        """Add a recording's runs to the table and show its last finished one, else its last.
+
+        Raises SessionError if it cannot be read.
+        """
         runs = self._library.open_recording(path)
         self.results.set_records(self._library.records())
         self._tell_history()
-        last = runs[-1]
+        last = next((run for run in reversed(runs) if isinstance(run.end, Finished)), runs[-1])
         self.results.select((last.source, last.run_id))
         self.show_record(last)
         return last

@@ -1,0 +1,174 @@
+"""Session files: what goes in comes out, whole or as a summary, and bad files are refused in one line."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.samples import make_record
+from workbench.library import Library, without_maps
+from workbench.model import Checked, Failed, FloatArray, Problem, RunRequest, Samples, TileConfig, TileStates
+from workbench.session import RunBuilder, Session, SessionError
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    return Session(tmp_path / "runs.tilescope")
+
+
+def test_a_run_comes_back_whole(session: Session) -> None:
+    record = make_record(7, tile=TileConfig(32, 64, 8, 2))
+    session.add(record)
+    loaded = session.load(7)
+    assert without_values(loaded) == without_values(record)
+    for got, want in zip(arrays_of(loaded), arrays_of(record), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_a_summary_has_every_sample_and_no_map(session: Session) -> None:
+    record = make_record(1)
+    session.add(record)
+    (summary,) = session.summaries()
+    kernel, original = summary.measurement("kernel"), record.measurement("kernel")
+    assert kernel is not None and original is not None
+    np.testing.assert_array_equal(kernel.latency.samples, original.latency.samples)
+    assert summary.states is not None and summary.states.m_running is None
+    assert all(check.error_map is None for check in summary.checked)
+
+
+def test_infinite_errors_and_failures_come_back(session: Session) -> None:
+    record = make_record(1)
+    check = record.checked[0]
+    wrong = replace(check, error=replace(check.error, max_abs=float("inf"), worst_got=float("nan"), passed=False))
+    session.add(replace(record, checked=(wrong,)))
+    session.add(make_record(2, failure=Failed("resources", "too much", "less", "trace")))
+    error = session.load(1).checked[0].error
+    assert error.max_abs == float("inf") and np.isnan(error.worst_got) and not error.passed
+    assert session.load(2).end == Failed("resources", "too much", "less", "trace")
+
+
+def test_numbers_go_on_where_they_were(session: Session) -> None:
+    assert session.next_id() == 1
+    session.add(make_record(4))
+    assert Session(session.path).next_id() == 5
+
+
+def test_a_recording_is_never_written(session: Session) -> None:
+    session.add(make_record(1))
+    session.path.chmod(0o444)
+    recording = Session(session.path, read_only=True)
+    assert recording.load(1).source == "runs"
+    with pytest.raises(SessionError, match="not a session"):
+        recording.add(make_record(2))
+    assert list(session.path.parent.iterdir()) == [session.path], "reading leaves no journal beside it"
+
+
+def test_files_that_are_no_sessions_are_refused(tmp_path: Path) -> None:
+    text = tmp_path / "notes.tilescope"
+    text.write_text("not a database" * 100, encoding="utf-8")
+    other = tmp_path / "other.tilescope"
+    with sqlite3.connect(other) as db:
+        db.execute("create table meta (name text primary key, value text)")
+        db.execute("insert into meta values ('format', '99')")
+    db.close()
+    for path in (text, other, tmp_path / "missing.tilescope", tmp_path):
+        with pytest.raises(SessionError) as refused:
+            Session(path, read_only=True).summaries()
+        assert path.name in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_a_damaged_record_is_named(session: Session) -> None:
+    session.add(make_record(1))
+    with sqlite3.connect(session.path) as db:
+        db.execute('update runs set record = \'{"$type": "Surprise"}\'')
+    db.close()
+    with pytest.raises(SessionError, match="Surprise"):
+        session.summaries()
+
+
+def test_a_field_of_a_later_version_is_left_out(session: Session) -> None:
+    session.add(make_record(1))
+    with sqlite3.connect(session.path) as db:
+        db.execute('update runs set record = replace(record, \'"run_id":\', \'"novelty": 1, "run_id":\')')
+    db.close()
+    assert session.load(1).run_id == 1
+
+
+def test_a_stopped_run_keeps_the_samples_it_has() -> None:
+    record = make_record(1)
+    builder = RunBuilder(1, record.started.request)
+    builder.take(record.started)
+    builder.take(record.checked[0])
+    for values in ([1.0, 2.0], [3.0]):
+        builder.take(Samples("kernel", np.array(values)))
+    builder.take(Failed("cancelled", "stopped"))
+    kept = builder.record()
+    assert kept.partial[0].values.tolist() == [1.0, 2.0, 3.0]
+    assert [type(e).__name__ for e in kept.events()] == ["Started", "Checked", "Samples", "Failed"]
+
+
+def test_a_run_whose_engine_never_started_is_a_record_too() -> None:
+    builder = RunBuilder(3, RunRequest(Problem(1, 1, 1), device="cuda"))
+    builder.take(Failed("invalid", "no GPU"))
+    record = builder.record()
+    assert record.started.device.name == "no device" and record.started.device.mode == "cuda"
+    assert record.end == Failed("invalid", "no GPU")
+
+
+def test_a_library_saves_its_own_runs_and_not_the_recordings(tmp_path: Path) -> None:
+    recording = Session(tmp_path / "recording.tilescope")
+    recording.add(make_record(1))
+    library = Library(Session(tmp_path / "own.tilescope"))
+    library.open_recording(recording.path)
+    unsaved = make_record(1, tile=TileConfig(64, 64))
+    library.add(unsaved, saved=False)
+    target = tmp_path / "copy.tilescope"
+    assert library.save_copy(target) == 1
+    copy = Session(target).load(1)
+    assert copy.started.request.tile == TileConfig(64, 64)
+    assert copy.states is not None and copy.states.l_running is not None
+    with pytest.raises(SessionError, match="itself"):
+        library.save_copy(library.session.path)
+
+
+def test_opening_a_recording_twice_lists_it_once(tmp_path: Path) -> None:
+    recording = Session(tmp_path / "r.tilescope")
+    recording.add(make_record(1))
+    library = Library(Session(tmp_path / "own.tilescope"))
+    library.open_recording(recording.path)
+    library.open_recording(recording.path)
+    assert len(library.records()) == 1
+
+
+def test_the_recordings_in_assets_can_be_read() -> None:
+    paths = sorted(Path(__file__).resolve().parents[1].glob("assets/recordings/*.tilescope"))
+    assert paths
+    for path in paths:
+        recording = Session(path, read_only=True)
+        for summary in recording.summaries():
+            assert summary.started.device.mode == "cuda"
+            whole = recording.load(summary.run_id)
+            assert isinstance(whole.end, Failed) or (whole.states is not None and whole.states.bit_equal)
+
+
+def arrays_of(record: object) -> list[FloatArray]:
+    from workbench.codec import encode
+    from workbench.model import RunRecord
+
+    assert isinstance(record, RunRecord)
+    return list(encode(record)[1].values()) + [m.measurement.latency.samples for m in record.measured]
+
+
+def without_values(record: object) -> object:
+    """What can be compared with ==."""
+    from workbench.model import RunRecord
+
+    assert isinstance(record, RunRecord)
+    bare = without_maps(record)
+    measured = [replace(m.measurement, latency=replace(m.measurement.latency, samples=None)) for m in bare.measured]  # type: ignore[arg-type]
+    assert isinstance(bare.states, TileStates) and all(isinstance(c, Checked) for c in bare.checked)
+    return bare.run_id, bare.started, bare.checked, measured, bare.states, bare.end
