@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +78,40 @@ def test_a_failed_run_is_status_3_and_still_printed() -> None:
     assert "try:" in done.stderr
 
 
+def test_options_before_the_command_count() -> None:
+    done = tilescope("--preset", "case-7x13x8", "run", "--json", *ON_INTERPRETER)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["problem"]["n"] == 13
+
+
+def test_ctrl_c_is_one_line_and_leaves_no_child() -> None:
+    command = [sys.executable, "main.py", "run", "-m", "512", "-n", "512", "-d", "64", *ON_INTERPRETER]
+    run = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert run.stderr is not None
+    for line in run.stderr:
+        if "checking the kernel" in line:
+            break
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text(encoding="ascii").split()
+    run.send_signal(signal.SIGINT)
+    _, errors = run.communicate(timeout=20)
+    assert run.returncode == 130 and errors.strip().splitlines()[-1] == "tilescope: stopped"
+    assert "Traceback" not in errors
+    assert children and not any(Path(f"/proc/{child}/cmdline").exists() for child in children)
+
+
+def test_an_output_that_cannot_be_written_is_one_line() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "main.py", "presets"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 3 and done.stderr.startswith("tilescope: No space left")
+
+
 def test_a_session_keeps_what_was_run(tmp_path: Path) -> None:
     path = tmp_path / "runs.tilescope"
     for block in (16, 32):
@@ -108,7 +143,10 @@ def test_a_session_keeps_what_was_run(tmp_path: Path) -> None:
         (("screenshot", "/no/such/folder/p.png"), "/no/such/folder/p.png cannot be written"),
         (("screenshot", "picture.doc"), "picture.doc is no picture's name"),
         (("screenshot", "p.png", "--size", "10x10"), "10x10"),
-        (("screenshot", "p.png", "--panel", "nope", "--session", "assets/icons/app.svg"), "app.svg"),
+        (("screenshot", "p.png", "--session", "assets/icons/app.svg"), "app.svg"),
+        (("screenshot", "p.png", "--panel", "nope"), "panel is 'nope'; allowed are controls, latency"),
+        (("run", "--time-limit", "nan"), "time limit is nan s"),
+        (("run", "--preset", "tiny", "--session", "assets/recordings/h200-article-shapes.tilescope"), "is a recording"),
         (("frobnicate",), "frobnicate"),
         ((), "there is no display"),
         (("--preset", "nope"), "preset is 'nope'"),

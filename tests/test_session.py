@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,9 +22,8 @@ def session(tmp_path: Path) -> Session:
 
 
 def test_a_run_comes_back_whole(session: Session) -> None:
-    record = make_record(7, tile=TileConfig(32, 64, 8, 2))
-    session.add(record)
-    loaded = session.load(7)
+    record = session.add(make_record(7, tile=TileConfig(32, 64, 8, 2)))
+    loaded = session.load(record.run_id)
     assert without_values(loaded) == without_values(record)
     for got, want in zip(arrays_of(loaded), arrays_of(record), strict=True):
         np.testing.assert_array_equal(got, want)
@@ -51,14 +51,44 @@ def test_infinite_errors_and_failures_come_back(session: Session) -> None:
     assert session.load(2).end == Failed("resources", "too much", "less", "trace")
 
 
-def test_numbers_go_on_where_they_were(session: Session) -> None:
-    assert session.next_id() == 1
-    session.add(make_record(4))
-    assert Session(session.path).next_id() == 5
+def test_every_writer_gets_a_number_of_its_own(session: Session) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        kept = list(pool.map(lambda seed: Session(session.path).add(make_record(seed)).run_id, range(1, 13)))
+    assert sorted(kept) == list(range(1, 13))
+    assert len(session.summaries()) == 12
+
+
+def test_a_sealed_session_is_only_read(session: Session) -> None:
+    session.add(make_record(1))
+    session.seal()
+    before = session.path.read_bytes()
+    with pytest.raises(SessionError, match="is a recording"):
+        session.add(make_record(2))
+    assert session.load(1).run_id == 1 and session.path.read_bytes() == before
+
+
+def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as db:
+        db.execute("create table theirs (x)")
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(SessionError, match="another program"):
+        Session(path).add(make_record(1))
+    assert path.read_bytes() == before
+
+
+def test_damaged_maps_are_named(session: Session) -> None:
+    session.add(make_record(1))
+    with sqlite3.connect(session.path) as db:
+        db.execute("update runs set arrays = substr(arrays, 1, 100)")
+    db.close()
+    with pytest.raises(SessionError, match="maps of run 1"):
+        session.load(1)
 
 
 def test_a_recording_is_never_written(session: Session) -> None:
-    session.add(make_record(1))
+    session.add(make_record(5))
     session.path.chmod(0o444)
     recording = Session(session.path, read_only=True)
     assert recording.load(1).source == "runs"
@@ -100,7 +130,7 @@ def test_a_field_of_a_later_version_is_left_out(session: Session) -> None:
 
 def test_a_stopped_run_keeps_the_samples_it_has() -> None:
     record = make_record(1)
-    builder = RunBuilder(1, record.started.request)
+    builder = RunBuilder(record.started.request)
     builder.take(record.started)
     builder.take(record.checked[0])
     for values in ([1.0, 2.0], [3.0]):
@@ -112,7 +142,7 @@ def test_a_stopped_run_keeps_the_samples_it_has() -> None:
 
 
 def test_a_run_whose_engine_never_started_is_a_record_too() -> None:
-    builder = RunBuilder(3, RunRequest(Problem(1, 1, 1), device="cuda"))
+    builder = RunBuilder(RunRequest(Problem(1, 1, 1), device="cuda"))
     builder.take(Failed("invalid", "no GPU"))
     record = builder.record()
     assert record.started.device.name == "no device" and record.started.device.mode == "cuda"
@@ -131,7 +161,7 @@ def test_a_library_saves_its_own_runs_and_not_the_recordings(tmp_path: Path) -> 
     copy = Session(target).load(1)
     assert copy.started.request.tile == TileConfig(64, 64)
     assert copy.states is not None and copy.states.l_running is not None
-    with pytest.raises(SessionError, match="itself"):
+    with pytest.raises(SessionError, match="open in this window"):
         library.save_copy(library.session.path)
 
 
@@ -149,6 +179,9 @@ def test_the_recordings_in_assets_can_be_read() -> None:
     assert paths
     for path in paths:
         recording = Session(path, read_only=True)
+        with pytest.raises(SessionError, match="is a recording"):
+            Session(path).check()
+        assert b'File \\"/' not in path.read_bytes(), "a traceback names a folder of the machine it comes from"
         for summary in recording.summaries():
             assert summary.started.device.mode == "cuda"
             whole = recording.load(summary.run_id)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import signal
 import sys
 import tempfile
 import traceback
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from workbench.doctor import QT_LIBRARIES, X11_LIBRARIES, install_text, missing_libraries
@@ -44,10 +45,13 @@ def open_window(preset: Preset | None, session: Path | None, size: tuple[int, in
     app = make_application()
     settings = QSettings("Tilescope", "Tilescope")
     theme = theme or str(settings.value("theme", "dark"))
+    if session is not None:
+        _check_session(session)
     window = make_window(Session(session or _default_session()), settings, theme)
     _survive_errors(window)
     if size is not None:
         window.resize(*size)
+    signal.signal(signal.SIGINT, lambda number, frame: window.close())  # Ctrl+C in the terminal
     window.show()
     spare_the_collector()
     window.start(None if preset is None else _request_of(preset))
@@ -79,6 +83,8 @@ def take_screenshot(request: RunRequest, options: argparse.Namespace) -> int:
         window.docks.arrange()
         window.show()
         try:
+            if options.panel is not None and options.panel not in window.widget_names():
+                raise UsageError(f"panel is {options.panel!r}; allowed are {', '.join(window.widget_names())}")
             record = _record_for(window, request, options.session)
             return _picture(app, window, record, options)
         finally:
@@ -117,7 +123,7 @@ def make_window(session: Session, settings: QSettings, theme_name: str, device: 
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     apply_theme(app, theme)
-    worker = RunWorker(session, library.next_id(), device)
+    worker = RunWorker(session, device)
     return MainWindow(library, worker, settings, theme)
 
 
@@ -143,9 +149,18 @@ def _record_for(window: MainWindow, request: RunRequest, recording: Path | None)
     ended: list[RunRecord] = []
     window.settled.connect(ended.append)
     loop = QEventLoop()  # not the application's: its quit() would close the window
+    interrupted: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        interrupted.append(number)
+        loop.quit()
+
+    signal.signal(signal.SIGINT, interrupt)
     window.settled.connect(loop.quit)
     window.start(request)
     loop.exec()
+    if interrupted:
+        raise KeyboardInterrupt
     return ended[0]
 
 
@@ -155,10 +170,7 @@ def _picture(app: QApplication, window: MainWindow, record: RunRecord, options: 
 
     if isinstance(record.end, Failed) and record.end.kind == "invalid":
         raise UsageError(record.end.message)
-    try:
-        widget = window if options.panel is None else window.widget(options.panel)
-    except KeyError:
-        raise UsageError(f"panel is {options.panel!r}; allowed are {', '.join(window.widget_names())}") from None
+    widget = window if options.panel is None else window.widget(options.panel)
     for _ in range(3):  # layouts settle in a few rounds of events
         app.processEvents()
         window.flush()
@@ -166,6 +178,8 @@ def _picture(app: QApplication, window: MainWindow, record: RunRecord, options: 
         save_picture(take_picture(widget, options.scale), options.output)
     except PictureError as error:
         raise UsageError(str(error)) from error
+    if options.session is not None:
+        return EXIT_PASSED  # a picture of a recorded run, however that ended
     if isinstance(record.end, Failed):
         print(f"tilescope: {record.end.message}", file=sys.stderr)
         return EXIT_FAILED
@@ -176,6 +190,14 @@ def _on_qt_message(kind: object, context: object, message: str | None) -> None:
     """Qt's own complaints go to stderr, less one that every offscreen window makes at each change of its layout."""
     if message and "propagateSizeHints" not in message and sys.stderr is not None:
         print(f"Qt: {message}", file=sys.stderr)
+
+
+def _check_session(path: Path) -> None:
+    """Raise UsageError now, and not after the first run, if the session cannot be kept there."""
+    try:
+        Session(path).check()
+    except SessionError as error:
+        raise UsageError(str(error)) from error
 
 
 def _request_of(preset: Preset) -> RunRequest:
@@ -192,6 +214,7 @@ def _default_session() -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         folder = Path(tempfile.mkdtemp(prefix="tilescope-"))
+        print(f"tilescope: {base} cannot be written; this session's runs are kept in {folder}", file=sys.stderr)
     return folder / f"{datetime.now():%Y-%m-%d-%H%M%S}-{os.getpid()}{SUFFIX}"
 
 
@@ -216,6 +239,7 @@ def _survive_errors(window: MainWindow) -> None:
         text = "".join(traceback.format_exception(kind, error, trace))
         if sys.__stderr__ is not None:
             sys.__stderr__.write(text)
-        window.report(text, f"An error in the window: {error}. The log has its traceback; what was measured is kept.")
+        line = f"An error in the window: {error}. The log has its traceback; what was measured is kept."
+        window.troubled.emit(text, line)  # a signal: the error may be in another thread, and widgets are not
 
     sys.excepthook = on_error

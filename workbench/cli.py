@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from workbench import __version__, model
-from workbench.exits import EXIT_INVALID, EXIT_PASSED, UsageError
+from workbench.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_PASSED, UsageError
 from workbench.model import Problem, RunRequest, TileConfig
 from workbench.presets import PRESETS, Preset, find_preset
 from workbench.validate import find_faults
@@ -20,7 +20,7 @@ from workbench.validate import find_faults
 T = TypeVar("T", Problem, TileConfig, RunRequest)
 
 _EPILOG = """\
-exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed.
+exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed; 130 interrupted.
 With no command the window opens; run, presets, kernels, doctor and screenshot need no display."""
 
 
@@ -28,14 +28,22 @@ def run_command_line(arguments: Sequence[str]) -> int:
     """Parse and run; every refusal is one line on stderr and status 2."""
     try:
         options = make_parser().parse_args(arguments)
-        return _dispatch(options)
+        status = _dispatch(options)
+        sys.stdout.flush()
+        return status
     except UsageError as error:
         print(f"tilescope: {error}", file=sys.stderr)
         return EXIT_INVALID
+    except KeyboardInterrupt:
+        print("tilescope: stopped", file=sys.stderr)
+        return EXIT_INTERRUPTED
     except BrokenPipeError:  # the reader of our output, such as head, has gone
         with contextlib.suppress(OSError):
             sys.stdout.close()
         return EXIT_PASSED
+    except OSError as error:  # a full disk, an output that went away
+        print(f"tilescope: {error.strerror}: {error.filename or 'the output'}", file=sys.stderr)
+        return EXIT_FAILED
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -48,7 +56,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tilescope {__version__}")
     parser.add_argument("--preset", metavar="NAME", help="the problem to open with (see: presets)")
-    _add_window_options(parser)
+    _add_window_options(parser, None)
     parser.set_defaults(command="window")
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
 
@@ -56,13 +64,15 @@ def make_parser() -> argparse.ArgumentParser:
     _add_request_options(run)
     run.add_argument("--json", action="store_true", help="print one JSON object on stdout, and nothing else there")
     run.add_argument("--trace", type=Path, metavar="FILE.npz", help="write the softmax states and the run's tensors")
-    run.add_argument("--session", type=Path, metavar="FILE", help="keep the run in this session file")
+    run.add_argument(
+        "--session", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="keep the run in this session file"
+    )
     run.set_defaults(command="run")
 
     shot = commands.add_parser("screenshot", help="run, then save a picture of the window or of one panel")
     shot.add_argument("output", type=Path, metavar="OUT.png")
     _add_request_options(shot)
-    _add_window_options(shot)
+    _add_window_options(shot, argparse.SUPPRESS)
     shot.add_argument("--panel", metavar="NAME", help="only this panel")
     shot.add_argument("--scale", type=float, default=2.0, metavar="X", help="pixels per unit, 0.5 to 4 (default 2)")
     shot.set_defaults(command="screenshot")
@@ -138,15 +148,20 @@ def _dispatch(options: argparse.Namespace) -> int:
             return list_kernels()
 
 
-def _add_window_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--size", type=_size, metavar="WxH", help="the window's size, such as 1440x900")
-    parser.add_argument("--theme", choices=("dark", "light"), help="the window's colours")
-    parser.add_argument("--session", type=Path, metavar="FILE", help="keep runs in this session file, or open it")
+def _add_window_options(parser: argparse.ArgumentParser, default: str | None) -> None:
+    """`default` is SUPPRESS for a command: what is not given there stays as it was given before the command."""
+    parser.add_argument("--size", type=_size, metavar="WxH", default=default, help="the window's size: 1440x900")
+    parser.add_argument("--theme", choices=("dark", "light"), default=default, help="the window's colours")
+    parser.add_argument(
+        "--session", type=Path, metavar="FILE", default=default, help="keep runs in this session file, or open it"
+    )
 
 
 def _add_request_options(parser: argparse.ArgumentParser) -> None:
     problem = parser.add_argument_group("problem")
-    problem.add_argument("--preset", metavar="NAME", help="a named problem (see: presets); options change it")
+    problem.add_argument(
+        "--preset", metavar="NAME", default=argparse.SUPPRESS, help="a named problem (see: presets); options change it"
+    )
     problem.add_argument("-m", type=int, help="query rows")
     problem.add_argument("-n", type=int, help="keys")
     problem.add_argument("-d", type=int, help="features of a head")

@@ -15,7 +15,7 @@ import numpy as np
 from workbench import codec
 from workbench.engine.host import KernelHost
 from workbench.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable
-from workbench.metrics import format_time, ratio
+from workbench.metrics import METRICS, comparable_ratio, format_time, ratio
 from workbench.model import (
     Failed,
     Log,
@@ -29,6 +29,8 @@ from workbench.model import (
 )
 from workbench.presets import PRESETS
 from workbench.session import RunBuilder, Session, SessionError
+
+ROLES: tuple[Role, ...] = ("kernel", "baseline")
 
 
 def run(request: RunRequest, as_json: bool, trace: Path | None, session_path: Path | None) -> int:
@@ -92,8 +94,9 @@ def result_object(record: RunRecord) -> dict[str, Any]:
         "problem": codec.plain(record.started.request.problem),
         "environment": {**codec.environment(record.started.device), "started_at": record.started.started_at},
         "results": results,
-        # On the interpreter the two times have nothing to do with each other; "comparable" says so.
-        "ratio": None if both is None else {**codec.plain(both), "comparable": record.started.device.mode == "cuda"},
+        # Of a wrong result, or on the interpreter, the quotient says nothing; "comparable" tells.
+        "ratio": None if both is None else {**codec.plain(both), "comparable": comparable_ratio(record) is not None},
+        "failure": codec.plain(failure),
         "trace": _trace_object(record.states),
     }
 
@@ -109,11 +112,10 @@ def summary_lines(record: RunRecord) -> Iterator[str]:
         measured = record.measurement(check.role)
         if measured is not None:
             yield f"  {_latency_text(measured)}"
-    kernel, baseline = record.measurement("kernel"), record.measurement("baseline")
+    both = comparable_ratio(record)
     if device.mode == "interpreter":
         yield f"times are on the host's clock: {device.mode_label}"
-    elif kernel is not None and baseline is not None:
-        both = ratio(kernel, baseline)
+    elif both is not None:
         yield f"SDPA takes {both.baseline_over_kernel:.3g} times the kernel's time ({both.low:.3g} to {both.high:.3g})"
 
 
@@ -132,7 +134,7 @@ def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, 
         "implementation": request.kernel if role == "kernel" else "sdpa",
         "role": role,
         "status": "ok" if measured is not None else "failed",
-        "failure": None if measured is not None else codec.plain(_failure_of(role, failure)),
+        "failure": codec.plain(_failure_of(record, role, failure)),
     }
     if role == "kernel":
         result |= {"tile": codec.plain(request.tile), "precision": request.precision}
@@ -141,14 +143,18 @@ def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, 
         result["backend"] = check.backend if check is not None else request.sdpa
     result["latency"] = None if measured is None else _latency_object(measured)
     result["error"] = codec.plain(check.error) if check is not None else None
+    result["metrics"] = None if measured is None else {m.name: codec.plain(m.value(measured)) for m in METRICS}
     return result
 
 
-def _failure_of(role: Role, failure: Failed | None) -> Failed | None:
-    """The run's failure, unless it was the kernel's: then the baseline never had its turn."""
-    if role == "baseline" and failure is not None and failure.kind in ("compile", "resources"):
-        return Failed("cancelled", "not measured: the kernel failed first")
-    return failure
+def _failure_of(record: RunRecord, role: Role, failure: Failed | None) -> Failed | None:
+    """The run's failure, for the implementation whose turn it was; for the other one, that it had no turn."""
+    if failure is None or record.measurement(role) is not None:
+        return None
+    unchecked: list[Role] = [r for r in ROLES if record.check(r) is None]
+    unmeasured: list[Role] = [r for r in ROLES if record.measurement(r) is None]
+    culprit = (unchecked or unmeasured)[0]
+    return failure if role == culprit else Failed("cancelled", f"not measured: the run failed at the {culprit}")
 
 
 def _latency_object(measured: Measurement) -> dict[str, Any]:
@@ -166,7 +172,7 @@ def _trace_object(states: TileStates | None) -> dict[str, Any] | None:
 
 def _run_to_end(request: RunRequest, session: Session | None) -> tuple[RunRecord, Tensors | None]:
     """Run and collect; progress, logs and failures go to stderr as they come."""
-    builder = RunBuilder(session.next_id() if session is not None else 1, request)
+    builder = RunBuilder(request)
     tensors = None
     with _host(request.device) as host:
         for event in host.run(request):
@@ -183,7 +189,7 @@ def _run_to_end(request: RunRequest, session: Session | None) -> tuple[RunRecord
     record = builder.record()
     refused = isinstance(record.end, Failed) and record.end.kind == "invalid"
     if session is not None and not refused:
-        session.add(record)
+        record = session.add(record)
     return record, tensors
 
 

@@ -65,7 +65,7 @@ def examine() -> Iterator[Finding]:
     yield _python()
     missing = [name for name in MODULES if importlib.util.find_spec(name) is None]
     for name in missing:
-        yield Finding(name, "missing", "not installed", "pip install .")
+        yield Finding(name, "missing", "not installed", "pip install -e .")
     yield from _libraries("Qt libraries", QT_LIBRARIES, "missing")
     yield _display()
     yield _compiler()

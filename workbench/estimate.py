@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from workbench.model import Measurement, RunRequest, TileConfig
+from workbench.model import Measurement, Mode, RunRequest, TileConfig
 
 # Triton's interpreter runs every operation of every tile in Python. On one 2025 server core a tile update takes about
 # 8 ms whatever its size, plus the arithmetic itself; the engine's own timings replace this guess as runs finish.
 SECONDS_PER_TILE = 8e-3
 SECONDS_PER_FLOP = 4e-10
 ASK_ABOVE_SECONDS = 30.0
+SILENCE_LIMIT_S = 180.0
 
 TIMED_BUDGET_SECONDS = 3.0
 MIN_TIMED, MAX_TIMED = 3, 20
@@ -25,6 +26,16 @@ def measured_seconds_per_tile(measurement: Measurement) -> float:
     request = RunRequest(measurement.problem, measurement.tile or TileConfig())
     tiles, arithmetic = _work(request)
     return max(1e-4, (measurement.latency.median * 1e-6 - arithmetic) / tiles)
+
+
+def time_limit(request: RunRequest, mode: Mode) -> float:
+    """The silence to accept from the engine, in seconds: what the request says, else what the device may need.
+
+    A launch on the interpreter says nothing until it ends, and a large tile's compile can take minutes.
+    """
+    if request.time_limit_s is not None:
+        return request.time_limit_s
+    return max(SILENCE_LIMIT_S, 4 * launch_seconds(request) if mode == "interpreter" else 0.0)
 
 
 def timed_launches(seconds_per_launch: float) -> int:

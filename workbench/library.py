@@ -28,13 +28,10 @@ class Library:
         """Every run without its maps and states, in the order in which they came."""
         return tuple(self._records)
 
-    def next_id(self) -> int:
-        """The number that the session's next run takes."""
-        return 1 + max((r.run_id for r in self._records if not r.source), default=0)
-
     def add(self, record: RunRecord, saved: bool) -> RunRecord:
         """Take in a run of this session; returns its summary."""
         if not saved:
+            record = replace(record, run_id=-1 - len(self._unsaved))  # the file numbers its own from 1
             self._unsaved[record.run_id] = record
         summary = without_maps(record)
         self._records.append(summary)
@@ -57,18 +54,24 @@ class Library:
         return self._recordings.get(record.source, self.session).load(record.run_id)
 
     def save_copy(self, path: Path) -> int:
-        """Write this session's runs to `path`, compressed; returns their number. Raises SessionError."""
-        own = [r for r in self._records if not r.source]
-        target = Session(path)
-        if path.resolve() == self.session.path.resolve():
-            raise SessionError(f"{path.name} is the session itself; every run is in it already")
+        """Write this session's runs to `path`, compressed; returns their number.
+
+        A file that is there is replaced only once the new one is whole. Raises SessionError.
+        """
+        used = [self.session.path, *(recording.path for recording in self._recordings.values())]
+        if path.resolve() in [other.resolve() for other in used]:
+            raise SessionError(f"{path.name} is open in this window; allowed is another file")
+        own = [record for record in self._records if not record.source]
+        partial = path.with_name(f"{path.name}.part")
         try:
-            path.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
+            target = Session(partial)
+            target.check()
+            for record in own:
+                target.add(self.load(record), compress=True)
+            partial.replace(path)
         except OSError as error:
-            raise SessionError(f"{path} cannot be replaced: {error.strerror}") from error
-        target.check()
-        for record in own:
-            target.add(self.load(record), compress=True)
+            raise SessionError(f"{path} cannot be written: {error.strerror}") from error
         return len(own)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import floor, isfinite, log10
 from typing import Literal
 
-from workbench.model import Measurement, Resources
+from workbench.model import Measurement, Resources, RunRecord
 
 Direction = Literal["lower", "higher", "none"]
 
@@ -55,6 +55,15 @@ class Ratio:
     def inverse(self) -> Ratio:
         """How many times as long the kernel takes as SDPA."""
         return Ratio(1 / self.baseline_over_kernel, 1 / self.high, 1 / self.low)
+
+
+def comparable_ratio(record: RunRecord) -> Ratio | None:
+    """The ratio of a run, or None where it says nothing: on the interpreter, or with a result that is wrong."""
+    kernel, baseline = record.measurement("kernel"), record.measurement("baseline")
+    right = all(check.error.passed for check in record.checked)
+    if kernel is None or baseline is None or not right or record.started.device.mode != "cuda":
+        return None
+    return ratio(kernel, baseline)
 
 
 def ratio(kernel: Measurement, baseline: Measurement) -> Ratio:

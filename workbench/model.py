@@ -85,7 +85,8 @@ class TileConfig:
 class RunRequest:
     """One run of a kernel and, unless `sdpa` is "none", of PyTorch's SDPA beside it.
 
-    `time_limit_s` is the longest silence the host accepts from the engine, in seconds, before it ends it.
+    `time_limit_s` is the longest silence the host accepts from the engine, in seconds, before it ends it; None
+    leaves that to the host.
     """
 
     problem: Problem
@@ -99,7 +100,7 @@ class RunRequest:
     atol: float = 2e-3
     trace: bool = True
     keep_tensors: bool = False
-    time_limit_s: float = 180.0
+    time_limit_s: float | None = None
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,9 @@ def _choice_faults(request: RunRequest) -> Iterator[Fault]:
     for name, value, allowed in choices:
         if value not in allowed:
             yield Fault(name, f"{name} is {value!r}; allowed are {_listed(allowed)}")
+    limit = request.time_limit_s
+    if limit is not None and not 0 < limit < float("inf"):
+        yield Fault("time_limit_s", f"time limit is {limit:g} s; allowed are finite numbers above 0")
     for name, tolerance in (("rtol", request.rtol), ("atol", request.atol)):
         if not 0 <= tolerance < float("inf"):
             yield Fault(name, f"{name} is {tolerance}; allowed are finite numbers from 0")

@@ -38,11 +38,12 @@ def chained(outer: Exception, inner: Exception) -> Exception:
         (RuntimeError("Triton Error [CUDA]: misaligned address"), "launch", "misaligned", "replaced"),
         (RuntimeError("CUDA error: out of memory"), "memory", "out of memory", "Lower M"),
         (torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate"), "memory", "Tried", "Lower M"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "memory", "allocate", "Lower M"),
         (MemoryError(), "memory", "out of memory", "Lower M"),
         (StoppedError(), "cancelled", "stopped", ""),
         (InvalidRequestError("M is 0"), "invalid", "M is 0", ""),
         (DeviceUnavailableError("device is 'cuda'"), "invalid", "cuda", ""),
-        (ValueError("q is on the CPU"), "launch", "ValueError: q is on the CPU", "replaced"),
+        (ValueError("q is on the CPU"), "launch", "ValueError: q is on the CPU", "next run"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )

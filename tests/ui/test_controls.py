@@ -99,9 +99,11 @@ def test_a_field_without_a_number_is_a_fault_though_zero_would_not_be(controls: 
     controls.request()  # still has values
 
 
-def test_letters_do_not_get_into_numbers(controls: Controls) -> None:
-    type_text(number(controls, "m"), "1x2 8")
-    assert number(controls, "m").text() == "128"
+@pytest.mark.parametrize("text", ["1x2 8", "1e3", "12.5"])
+def test_what_is_no_whole_number_stays_as_typed_and_is_marked(controls: Controls, text: str) -> None:
+    type_text(number(controls, "m"), text)
+    assert number(controls, "m").text() == text
+    assert controls.faults()[0].message == f"M is {text}; allowed are whole numbers"
 
 
 def test_a_large_seed_is_kept(controls: Controls) -> None:

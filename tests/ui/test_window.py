@@ -184,11 +184,11 @@ def test_the_layout_comes_back(qtbot: QtBot, make_test_window: MakeWindow) -> No
 
 
 def test_a_session_is_opened_with_what_it_holds(qtbot: QtBot, make_test_window: MakeWindow, tmp_path: Path) -> None:
-    Session(tmp_path / "kept.tilescope").add(make_record(3))
+    Session(tmp_path / "kept.tilescope").add(make_record(1))
     window = make_test_window("kept.tilescope")
     record = run_to_end(qtbot, window, SMALL)
-    assert record.run_id == 4
-    assert [r.run_id for r in Session(tmp_path / "kept.tilescope").summaries()] == [3, 4]
+    assert record.run_id == 2
+    assert [r.run_id for r in window.results.records()] == [1, 2]
 
 
 def test_a_run_that_cannot_be_written_is_held_and_can_be_saved(

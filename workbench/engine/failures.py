@@ -20,7 +20,8 @@ TRY_SMALLER_TILE = "Lower num_stages first (shared memory grows with it), then B
 TRY_FEWER_REGISTERS = "Lower num_warps or the tile size: all warps of a program share one register file."
 TRY_LESS_MEMORY = "Lower M, N or D, or free memory that other processes hold on this device."
 TRY_OTHER_TILE = "Try another tile size or fewer stages; the log has the compiler's own words."
-TRY_REPORT = "The engine was replaced and the next run works. The log has the traceback."
+TRY_REPORT = "The next run works. The log has the traceback."
+TRY_AGAIN = "The engine is replaced, and the next run works. The log has the traceback."
 NEEDS_DRIVER = "Choose device interpreter, or install the NVIDIA driver; python main.py doctor says what is missing."
 NEEDS_COMPILER = "Install a C compiler, for example: apt install gcc python3-dev"
 
@@ -44,7 +45,7 @@ def _classify(error: BaseException) -> tuple[FailureKind, str, str]:
         return "cancelled", "stopped on request", ""
     if isinstance(error, (InvalidRequestError, DeviceUnavailableError)):
         return "invalid", text, ""
-    if isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)):
+    if isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)) or "DefaultCPUAllocator" in text:
         return "memory", text or "out of memory", TRY_LESS_MEMORY
     if isinstance(error, (KeyboardInterrupt, SystemExit)):
         return "cancelled", f"the engine was interrupted ({name})", ""
@@ -82,7 +83,7 @@ def _cuda_error(text: str) -> tuple[FailureKind, str, str]:
         return "memory", first, TRY_LESS_MEMORY
     if "out of resources" in text or "invalid configuration" in text:
         return "resources", first, TRY_FEWER_REGISTERS
-    return "launch", first, TRY_REPORT
+    return "launch", first, TRY_AGAIN
 
 
 def _chain_text(error: BaseException | None) -> str:
@@ -101,7 +102,7 @@ def _root(error: BaseException) -> str:
 
 
 def _is_failed_compiler(error: BaseException) -> bool:
-    return type(error).__name__ == "CalledProcessError" and "gcc" in str(error)
+    return type(error).__name__ == "CalledProcessError" and re.search(r"\b(cc|gcc|clang)\b", str(error)) is not None
 
 
 def _without_folders(text: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import multiprocessing as mp
 import os
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from multiprocessing.process import BaseProcess
 
 from workbench.engine.child import Leaving, serve
 from workbench.engine.stopping import STOP_SIGNAL
+from workbench.estimate import time_limit
 from workbench.model import Failed, Finished, Log, Progress, Ready, RunEvent, RunRequest
 
 JOB = "workbench.engine.job"
@@ -21,6 +24,7 @@ START_LIMIT_S = 120.0
 STOP_GRACE_S = 2.0
 TICK_S = 0.05
 LOG_CHUNK = 65536
+LOG_CHUNKS = 16
 LOG_TAIL_LINES = 3
 
 TRY_AGAIN = "The engine was replaced and the next run works. The log has its last words."
@@ -44,8 +48,10 @@ class KernelHost:
         self._connection: Connection | None = None
         self._log: Connection | None = None
         self._tail: deque[str] = deque(maxlen=LOG_TAIL_LINES)
+        self._decoder = _decoder()
         self._running = False
         self._stop_at: float | None = None
+        self._abandoned = threading.Event()
         self._leaving = False
 
     def start(self) -> None:
@@ -94,8 +100,8 @@ class KernelHost:
 
     def run(self, request: RunRequest) -> Iterator[RunEvent]:
         """Run `request` on its device; the last event is the only Finished or Failed."""
-        self._stop_at = None
-        self._running = True
+        if not self._running:
+            self.announce_run()
         finished = False
         try:
             for event in self._run(request):
@@ -106,15 +112,25 @@ class KernelHost:
             if not finished:  # the caller went away in the middle of a run
                 self._discard()
 
+    def announce_run(self) -> None:
+        """Say that a run is about to begin: a stop that comes before `run` is then for it."""
+        self._stop_at = None
+        self._running = True
+
+    def abandon_start(self) -> None:
+        """Give up waiting for a child that has not said that it is ready. May be called from any thread."""
+        self._abandoned.set()
+
     def stop(self) -> None:
         """Ask the running request to stop; the child is killed if it has not within two seconds."""
         process = self._process
         if not self._running or self._stop_at is not None:
             return
         self._stop_at = time.monotonic()
-        if self.ready is not None and process is not None and process.pid is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process.pid, STOP_SIGNAL)
+        if self.ready is not None and process is not None:
+            with contextlib.suppress(ProcessLookupError, ValueError):  # ended, or closed by its own thread, just now
+                if process.pid is not None:
+                    os.kill(process.pid, STOP_SIGNAL)
 
     def idle_log(self) -> Iterator[Log]:
         """What the child wrote since it was last asked."""
@@ -123,7 +139,7 @@ class KernelHost:
             yield Log(text)
 
     def close(self) -> None:
-        """End the child: ask, terminate, kill."""
+        """End the child: ask by closing its connection, then kill."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -140,12 +156,16 @@ class KernelHost:
                 if isinstance(event, Failed):
                     return
         assert self._connection is not None
+        if self._stop_at is not None:
+            yield Failed("cancelled", "stopped before it began")
+            return
         try:
             self._connection.send(request)
         except OSError:
             yield self._died("taking the request")
             return
-        for event in self._relay("starting the run", request.time_limit_s):
+        assert self.ready is not None
+        for event in self._relay("starting the run", time_limit(request, self.ready.device.mode)):
             yield event
             if isinstance(event, Finished | Failed):
                 return
@@ -176,6 +196,10 @@ class KernelHost:
             elif self._process.sentinel in ready:
                 yield from self._last_words(phase)
                 return
+            elif self._abandoned.is_set() and self.ready is None:
+                self._discard()
+                yield Failed("cancelled", f"given up while {phase}")
+                return
             elif self._stop_at is not None and time.monotonic() - self._stop_at > STOP_GRACE_S:
                 self._discard()
                 yield Failed("cancelled", f"stopped while {phase}; the engine had to be ended")
@@ -198,7 +222,8 @@ class KernelHost:
     def _last_words(self, phase: str) -> Iterator[RunEvent]:
         assert self._process is not None
         self._process.join(STOP_GRACE_S)
-        yield from self.idle_log()
+        while text := self._read_log():
+            yield Log(text)
         yield self._died(phase)
 
     def _died(self, phase: str) -> Failed:
@@ -214,9 +239,9 @@ class KernelHost:
         return Failed("died", f"the engine ended {how} while {phase}{words}", TRY_AGAIN)
 
     def _read_log(self) -> str:
-        """All that waits in the log pipe, as text."""
-        pieces = []
-        while self._log is not None and self._log.poll():
+        """What waits in the log pipe, as text; of a flood only so much at a time that events are not held up."""
+        pieces: list[bytes] = []
+        while self._log is not None and len(pieces) < LOG_CHUNKS and self._log.poll():
             try:
                 chunk = os.read(self._log.fileno(), LOG_CHUNK)
             except OSError:
@@ -226,7 +251,7 @@ class KernelHost:
                 self._log = None
                 break
             pieces.append(chunk)
-        text = b"".join(pieces).decode("utf-8", errors="replace")
+        text = self._decoder.decode(b"".join(pieces))
         self._tail.extend(line.strip() for line in text.splitlines() if line.strip())
         return text
 
@@ -243,6 +268,12 @@ class KernelHost:
         self._process = self._connection = self._log = self.ready = None
         self._leaving = False
         self._tail.clear()
+        self._decoder = _decoder()
+
+
+def _decoder() -> codecs.IncrementalDecoder:
+    """Bytes to text, keeping a character that was cut at the end of what was read for the next read."""
+    return codecs.getincrementaldecoder("utf-8")("replace")
 
 
 def _exit_text(code: int | None) -> str:

@@ -162,8 +162,10 @@ class Run:
             try:
                 states = trace.capture(self._request, self._inputs, self._out, launch, self._mode, self._send)
             except Exception as error:
-                # The timed kernel ran; that its instrumented variant cannot must not cost what was measured. A
-                # dead CUDA context shows itself again at the next call, and ends the run there.
+                # The timed kernel ran; that its instrumented variant cannot must not cost what was measured. But a
+                # dead CUDA context must end the run: this raises if there is one.
+                if self._mode == "cuda":
+                    torch.cuda.synchronize()
                 failure = describe_failure(error)
                 self._send(Log(failure.traceback))
                 states = trace.without(self._request, f"the instrumented kernel failed: {failure.message}")

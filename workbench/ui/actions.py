@@ -34,7 +34,7 @@ COMMANDS = (
     ),
     Command("quit", "Quit", ("Ctrl+Q",)),
     Command("reset", "Reset layout", (), "reset", "Put every dock back to its first place"),
-    Command("theme", "Light colours", ("Ctrl+T",), "theme", "Change between dark and light", True),
+    Command("theme", "Light theme", ("Ctrl+T",), "theme", "Change between dark and light", True),
     Command("keys", "Keys and mouse", ("F1",), "help"),
     Command("about", "About Tilescope"),
 )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+import traceback
 from dataclasses import dataclass
 
 import numpy as np
 from PyQt6.QtCore import QObject, QThread, pyqtSignal
 
 from workbench.engine.host import JOB, KernelHost
-from workbench.model import Failed, Finished, RunEvent, RunRecord, RunRequest
+from workbench.model import Failed, Finished, RunRecord, RunRequest, Started
 from workbench.session import RunBuilder, Session, SessionError
 
 IDLE_S = 0.1
@@ -24,34 +24,46 @@ class Kept:
     problem: str = ""
 
 
+@dataclass(frozen=True)
+class EngineDown:
+    """The engine could not be started between two runs; no run has failed by it."""
+
+    failure: Failed
+
+
+@dataclass(frozen=True)
+class Rested:
+    """Everything that was asked for has ended."""
+
+
 class RunWorker(QThread):
     """Runs requests one after another in its thread; of requests that wait, only the newest is run.
 
-    Its one signal carries RunEvents and, after each run, a Kept; it cannot be called `event`, since
-    QObject has one. The thread lives as long as the window, because
-    the engine's process ends with the thread that started it.
+    Its one signal carries RunEvents, after each run a Kept, then Rested, and EngineDown. It cannot be called `event`:
+    QObject has one. The thread lives as long as the window, because the engine's process ends with the thread that
+    started it.
     """
 
-    arrived = pyqtSignal(object)  # RunEvent | Kept
+    arrived = pyqtSignal(object)  # RunEvent | Kept | EngineDown | Rested
 
-    def __init__(
-        self, session: Session, first_id: int = 1, device: str = "auto", job: str = JOB, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, session: Session, device: str = "auto", job: str = JOB, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._host = KernelHost(device, job)
         self._changed = threading.Condition()
         self._request: RunRequest | None = None
         self._device: str | None = None
+        self._busy = False
         self._closing = False
-        self._next_id = first_id
 
     def submit(self, request: RunRequest) -> None:
         """Run `request` next, in place of one that waits; a run that goes on is asked to stop."""
         with self._changed:
+            # Under the lock, so that it reaches the run that goes on and never this one.
+            self._host.stop()
             self._request = request
+            self._busy = True
             self._changed.notify()
-        self._host.stop()
 
     def use_device(self, device: str) -> None:
         """Start the engine for another device, so that it says what can run there."""
@@ -63,7 +75,7 @@ class RunWorker(QThread):
         """Stop the run that goes on and forget the one that waits."""
         with self._changed:
             waiting, self._request = self._request, None
-        self._host.stop()
+            self._host.stop()
         if waiting is not None:
             self.arrived.emit(Failed("cancelled", "stopped before it began"))
 
@@ -72,8 +84,9 @@ class RunWorker(QThread):
         with self._changed:
             self._closing = True
             self._request = None
+            self._host.stop()
+            self._host.abandon_start()
             self._changed.notify()
-        self._host.stop()
         self.wait()
 
     @property
@@ -85,47 +98,70 @@ class RunWorker(QThread):
         """The thread: keep the engine warm, take requests, pass on what they give."""
         # The first percentile imports a part of numpy: in this thread, where it makes no frame late.
         np.percentile([0.0], 20)
-        self._prepare()
-        while not self._closing:
+        try:
+            self._prepare()
+            while not self._closing:
+                self._step()
+        finally:
+            self._host.close()
+
+    def _step(self) -> None:
+        """One thing that was asked for; whatever goes wrong with it, the thread goes on to the next."""
+        try:
             request, device = self._take_next()
             if device is not None:
                 self._host.use(device)
                 self._prepare()
             if request is not None:
                 self._run(request)
+            elif device is None and self._come_to_rest():
+                self.arrived.emit(Rested())
             elif device is None:
-                self._pass_on(self._host.idle_log())
-        self._host.close()
+                for event in self._host.idle_log():
+                    self.arrived.emit(event)
+        except Exception as error:
+            self._host.close()
+            text = f"the engine's thread met an error: {type(error).__name__}: {error}"
+            self.arrived.emit(Failed("died", text, "Run again; the log has the traceback.", traceback.format_exc()))
 
     def _take_next(self) -> tuple[RunRequest | None, str | None]:
         """What was asked for, after a short wait if nothing was."""
         with self._changed:
-            if self._request is None and self._device is None and not self._closing:
+            if self._request is None and self._device is None and not self._closing and not self._busy:
                 self._changed.wait(IDLE_S)
             request, self._request = self._request, None
             device, self._device = self._device, None
+            if request is not None:
+                self._host.announce_run()  # a stop from now on is for this run
         return request, device
 
-    def _prepare(self) -> None:
-        if not self._closing:
-            self._pass_on(self._host.wait_ready())
+    def _come_to_rest(self) -> bool:
+        """Whether the last of what was asked for has just ended."""
+        with self._changed:
+            was_busy, self._busy = self._busy, self._request is not None
+            return was_busy and not self._busy
 
-    def _pass_on(self, events: Iterable[RunEvent]) -> None:
-        for event in events:
-            self.arrived.emit(event)
+    def _prepare(self) -> None:
+        """Start the engine if it is not there, and pass on what it says of itself."""
+        if self._closing:
+            return
+        for event in self._host.wait_ready():
+            self.arrived.emit(EngineDown(event) if isinstance(event, Failed) else event)
 
     def _run(self, request: RunRequest) -> None:
-        builder = RunBuilder(self._next_id, request)
+        builder = RunBuilder(request)
+        started = False
         kept = None
         for event in self._host.run(request):
             builder.take(event)
+            started = started or isinstance(event, Started)
             if isinstance(event, Finished | Failed):
                 # The record first: the window that sees the end can then find the run in the file.
                 kept = self._keep(builder.record())
             self.arrived.emit(event)
         if kept is not None:
             self.arrived.emit(kept)
-        if not self._host.is_alive():
+        if started and not self._host.is_alive():
             self._prepare()
 
     def _keep(self, record: RunRecord) -> Kept | None:
@@ -134,10 +170,6 @@ class RunWorker(QThread):
         if stopped and not record.checked:
             return None
         try:
-            self._session.check()
-            self._session.add(record)
+            return Kept(self._session.add(record))
         except SessionError as error:
             return Kept(record, str(error))
-        finally:
-            self._next_id = record.run_id + 1
-        return Kept(record)

@@ -57,7 +57,10 @@ class Docks:
         self._window.splitDockWidget(latency, softmax, horizontal)
         self._window.splitDockWidget(results, error, horizontal)
         self._window.tabifyDockWidget(results, log)
+        placed = (controls, latency, softmax, error, results, log)
         for dock in self._docks.values():
+            if dock not in placed:  # a panel that has no place of its own yet
+                self._window.tabifyDockWidget(results, dock)
             dock.show()
         results.raise_()
         width, height = self._window.width(), self._window.height()

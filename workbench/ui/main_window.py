@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PyQt6.QtCore import QSettings, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QAction, QCloseEvent
-from PyQt6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBox, QSizePolicy, QToolBar, QWidget
+from PyQt6.QtWidgets import QApplication, QMainWindow, QMessageBox, QSizePolicy, QToolBar, QWidget
 
 from workbench.estimate import ASK_ABOVE_SECONDS, measured_seconds_per_tile, run_seconds
 from workbench.library import Library
@@ -18,7 +18,6 @@ from workbench.model import (
     Finished,
     Log,
     Measured,
-    Progress,
     Ready,
     RunEvent,
     RunRecord,
@@ -27,9 +26,9 @@ from workbench.model import (
 )
 from workbench.presets import WELCOME, find_preset
 from workbench.session import SUFFIX, SessionError
-from workbench.ui import help_texts
+from workbench.ui import files, help_texts
 from workbench.ui.actions import Actions
-from workbench.ui.bridge import Kept, RunWorker
+from workbench.ui.bridge import EngineDown, Kept, Rested, RunWorker
 from workbench.ui.controls import Controls
 from workbench.ui.docks import Docks
 from workbench.ui.panels import PANELS
@@ -37,7 +36,7 @@ from workbench.ui.panels.panel import Panel
 from workbench.ui.pictures import PictureError, copy_picture, save_picture, take_picture
 from workbench.ui.results_table import ResultsTable
 from workbench.ui.status_bar import StatusBar
-from workbench.ui.theme import ASSETS, Theme, apply_theme, load_theme
+from workbench.ui.theme import Theme, apply_theme, load_theme
 from workbench.ui.verdict import Verdict
 from workbench.ui.words import duration_text
 
@@ -53,6 +52,7 @@ class MainWindow(QMainWindow):
     """
 
     settled = pyqtSignal(object)  # RunRecord
+    troubled = pyqtSignal(str, str)  # details for the log, and a line
 
     def __init__(self, library: Library, worker: RunWorker, settings: QSettings, theme: Theme) -> None:
         super().__init__()
@@ -64,11 +64,11 @@ class MainWindow(QMainWindow):
         self._theme = theme
         self._ready: Ready | None = None
         self._seconds_per_tile: float | None = None
-        self._live: list[RunEvent] = []  # the events of the run that goes on, to come back to it
         self._running = False
         self._shown: RunRecord | None = None  # a run chosen from the table; None while the live one is shown
         self._welcome = False
         self._build()
+        self._first_request = self.controls.request()
         self._connect()
         self._restore()
 
@@ -107,6 +107,7 @@ class MainWindow(QMainWindow):
             self._say(str(error))
             return
         self._shown = record
+        self._welcome = False
         where = f"recording: {record.source}, {record.started.device.name}, {record.started.started_at[:10]}"
         self._replay(whole.events(), where if record.source else "")
 
@@ -277,6 +278,7 @@ class MainWindow(QMainWindow):
             about=lambda: help_texts.show_about(self, self._ready),
         )
         self._worker.arrived.connect(self._take)
+        self.troubled.connect(self.report)
         self.controls.requestChanged.connect(self._on_request_changed)
         self.controls.deviceChanged.connect(self._worker.use_device)
         self.results.recordSelected.connect(self._on_selected)
@@ -292,25 +294,27 @@ class MainWindow(QMainWindow):
         self.docks.restore()
         self._tell_history()
 
-    def _take(self, event: RunEvent | Kept) -> None:
+    def _take(self, event: RunEvent | Kept | EngineDown | Rested) -> None:
         """One event of the engine; panels only store it, and draw on the next frame."""
         if isinstance(event, Kept):
             self._ended.append(event)
             return
+        if isinstance(event, EngineDown):
+            self._on_engine_down(event.failure)
+            return
+        if isinstance(event, Rested):
+            self._show_running(False)
+            return
         self.status.take(event)
         if isinstance(event, Ready):
             self._on_ready(event)
-        if isinstance(event, Started):
-            self._live.clear()
-        if not isinstance(event, Ready | Log | Progress):
-            self._live.append(event)
         if isinstance(event, Log):
             self._panels["log"].take(event)
         elif self._shown is None:
             self._show_event(event)
         self._learn(event)
-        if isinstance(event, Finished | Failed):
-            self._set_running(False)
+        if isinstance(event, Started):
+            self._show_running(True)
 
     def _on_frame(self) -> None:
         """Do one thing a frame, in turn: all that a run's end changes, with its painting, would be a visible gap."""
@@ -338,11 +342,15 @@ class MainWindow(QMainWindow):
                 if name != "log":  # the log is of the engine, not of a run
                     panel.take(event)
 
+    def _on_engine_down(self, failure: Failed) -> None:
+        """The engine could not start, with no run asked for: what is shown stays."""
+        self.status.show_down()
+        self.report(f"{failure.traceback}\n", f"{failure.message}. {failure.remedy}".strip())
+
     def _on_ready(self, ready: Ready) -> None:
         self._ready = ready
         self.controls.set_ready(ready)
-        if self._welcome:
-            self._welcome = False
+        if self._welcome and not self._library.records():
             preset = find_preset(WELCOME[ready.device.mode])
             base = self.controls.request()
             self.controls.set_request(
@@ -372,6 +380,7 @@ class MainWindow(QMainWindow):
     def _on_request_changed(self, request: RunRequest | None) -> None:
         if self._commands["auto"].isChecked() and request is not None:
             self._auto_pause.start()
+        self._welcome = self._welcome and request is not None and request == self._first_request
         self._commands["run"].setEnabled(request is not None)
 
     def _on_auto(self, on: bool) -> None:
@@ -393,12 +402,14 @@ class MainWindow(QMainWindow):
 
     def _submit(self, request: RunRequest) -> None:
         self._shown = None
-        self._set_running(True)
+        self._welcome = False
+        self._show_running(True)
         self.verdict.show_source("")
         self.status.show_waiting()
         self._worker.submit(request)
 
-    def _set_running(self, on: bool) -> None:
+    def _show_running(self, on: bool) -> None:
+        """Stop works while a run goes on, and while one waits behind it."""
         self._running = on
         self._commands["stop"].setEnabled(on)
 
@@ -432,18 +443,14 @@ class MainWindow(QMainWindow):
             panel.set_history(self._library.records())
 
     def _choose_recording(self) -> None:
-        start = str(ASSETS / "recordings")
-        name, _ = QFileDialog.getOpenFileName(self, "Open recording", start, f"Tilescope recordings (*{SUFFIX})")
-        if name:
-            self._try(lambda: self.open_recording(Path(name)))
+        path = files.ask_for_recording(self)
+        if path is not None:
+            self._try(lambda: self.open_recording(path))
 
     def _save_session(self) -> None:
-        name, _ = QFileDialog.getSaveFileName(
-            self, "Save session", f"session{SUFFIX}", f"Tilescope sessions (*{SUFFIX})"
-        )
-        if name:
-            path = Path(name).with_suffix(SUFFIX)
-            self._try(lambda: self._say(f"Saved {self.save_session(path)} runs to {path}"))
+        path = files.ask_where_to_save(self, "Save session", f"session{SUFFIX}", f"Tilescope sessions (*{SUFFIX})")
+        if path is not None:
+            self._try(lambda: self._say(f"Saved {self.save_session(path)} run(s) to {path}"))
 
     def _save_picture_of(self, widget: QWidget) -> None:
         """The clipboard first: whoever cancels the file dialog has the picture all the same."""
@@ -451,16 +458,18 @@ class MainWindow(QMainWindow):
         image = take_picture(widget)
         copy_picture(image)
         self._say("The picture is on the clipboard")
-        name, _ = QFileDialog.getSaveFileName(self, "Save picture", "tilescope.png", "Pictures (*.png *.jpg)")
-        if name:
-            path = Path(name) if Path(name).suffix else Path(f"{name}.png")
-            self._try(lambda: save_picture(image, path))
+        path = files.ask_where_to_save(self, "Save picture", "tilescope.png", "Pictures (*.png *.jpg)")
+        if path is not None and self._try(lambda: save_picture(image, path)):
+            self._say(f"The picture is on the clipboard and in {path}")
 
-    def _try(self, action: Callable[[], object]) -> None:
+    def _try(self, action: Callable[[], object]) -> bool:
+        """Do `action`; if a file stands in its way, say so."""
         try:
             action()
         except (SessionError, PictureError) as error:
             self._say(str(error))
+            return False
+        return True
 
     def _say(self, text: str) -> None:
         """A line that is read where the eye already is, and stays in the log."""

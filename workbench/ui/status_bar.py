@@ -59,7 +59,7 @@ class StatusBar(QStatusBar):
             case Finished(seconds):
                 self._rest(f"Finished in {duration_text(seconds)}")
             case Failed(kind):
-                self._rest("Stopped" if kind == "cancelled" else "Failed; the engine is ready for the next run")
+                self._rest("Stopped" if kind == "cancelled" else "Failed")
             case Checked() | Samples() | Measured() | TileStates() | Tensors() | Log():
                 pass
             case _:
@@ -69,6 +69,10 @@ class StatusBar(QStatusBar):
         """A run was asked for; the engine has not begun it."""
         self._since = time.monotonic()
         self._state.setText("Waiting for the engine…")
+
+    def show_down(self) -> None:
+        """The engine could not be started."""
+        self._rest("The engine could not start; the log says why")
 
     def show_starting(self) -> None:
         """The engine's process has been started; it has not said that it is ready."""

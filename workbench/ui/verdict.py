@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import assert_never
 
-from PyQt6.QtCore import Qt, QTimer
+from PyQt6.QtCore import QSize, Qt, QTimer
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from workbench.metrics import format_range, format_time, ratio
@@ -32,6 +32,7 @@ from workbench.ui.elided import Badge, Block
 from workbench.ui.theme import Theme
 
 HEIGHT = 64
+LEAST_WIDTH = 240
 CLOCK_MS = 500
 
 
@@ -84,6 +85,14 @@ class Verdict(QWidget):
             layout.setStretchFactor(last, 1000)
         layout.addStretch(1)
         self._show()
+
+    def sizeHint(self) -> QSize:
+        """Narrow: a tool bar hides what asks for more room than there is, and this elides instead."""
+        return QSize(LEAST_WIDTH, HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        """As the size hint."""
+        return self.sizeHint()
 
     def take(self, event: RunEvent) -> None:
         """Store what `event` changes about the answer; `tick` shows it."""

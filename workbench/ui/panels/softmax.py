@@ -279,7 +279,7 @@ def _captions(states: TileStates) -> list[str]:
         return ["Captured from the instrumented kernel, still running", "Instrumented kernel, still running"]
     bits = "" if states.bit_equal is None else f"{'' if states.bit_equal else 'NOT '}bit-equal to the timed output"
     errors = [e for e in (states.m_error, states.l_error) if e is not None]
-    within = f"m, l within {number(max(errors), 2)} of float64" if errors else ""
+    within = f"m, l within {number(float(np.max(errors)), 2)} of float64" if errors else ""
     versions = (
         ("Captured from the instrumented kernel", bits, within),
         ("Instrumented kernel", bits.replace("the ", ""), within),
