@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -96,7 +97,18 @@ def test_ctrl_c_is_one_line_and_leaves_no_child() -> None:
     _, errors = run.communicate(timeout=20)
     assert run.returncode == 130 and errors.strip().splitlines()[-1] == "tilescope: stopped"
     assert "Traceback" not in errors
-    assert children and not any(Path(f"/proc/{child}/cmdline").exists() for child in children)
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and any(map(is_alive, children)):
+        time.sleep(0.05)
+    assert children and not any(map(is_alive, children))
+
+
+def is_alive(pid: str) -> bool:
+    """Whether the process runs; one that is dead and not yet reaped does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_an_output_that_cannot_be_written_is_one_line() -> None:

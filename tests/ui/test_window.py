@@ -101,6 +101,45 @@ def test_auto_run_follows_a_change_and_the_newest_change_wins(qtbot: QtBot, make
     assert not any(isinstance(r.end, Finished) and r.started.request == LONG for r in window.results.records())
 
 
+def test_stop_works_while_a_run_replaces_another(qtbot: QtBot, make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    run_to_end(qtbot, window, SMALL)
+    for seed in (1, 2):
+        problem = Problem(LONG.problem.m, LONG.problem.n, LONG.problem.d, seed=seed)
+        window.controls.set_request(RunRequest(problem, device="interpreter"))
+        window.run()
+        qtbot.waitUntil(lambda: "checking" in window.status.text().lower(), timeout=15_000)
+        assert window.command("stop").isEnabled() and window.is_running()
+    press_key(window, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not window.is_running(), timeout=8000)
+    assert not window.command("stop").isEnabled()
+
+
+def test_the_first_run_gives_way_to_the_user(qtbot: QtBot, make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    window.start(None)
+    mine = RunRequest(Problem(20, 41, 8), TileConfig(32, 32), device="interpreter")
+    window.controls.set_request(mine)
+    with qtbot.waitSignal(window.settled, timeout=RUN_MS) as blocker:
+        window.run()
+    assert blocker.args is not None and blocker.args[0].started.request.problem == mine.problem
+    qtbot.waitUntil(lambda: not window.is_running(), timeout=5000)
+    assert window.controls.request().problem == mine.problem
+    assert len(window.results.records()) == 1
+
+
+def test_an_engine_that_cannot_start_leaves_the_shown_run_alone(qtbot: QtBot, make_test_window: MakeWindow) -> None:
+    if Path("/dev/nvidiactl").exists():
+        pytest.skip("here the GPU can be chosen")
+    window = make_test_window()
+    run_to_end(qtbot, window, SMALL)
+    before = window.verdict.text()
+    window.controls.set_request(RunRequest(SMALL.problem, device="cuda"))
+    qtbot.waitUntil(lambda: "could not start" in window.status.text(), timeout=15_000)
+    assert window.verdict.text() == before
+    assert "no NVIDIA GPU" in window.status.currentMessage()
+
+
 def test_stop_by_escape_leaves_the_window_ready(qtbot: QtBot, make_test_window: MakeWindow) -> None:
     window = make_test_window()
     run_to_end(qtbot, window, SMALL)
