@@ -17,6 +17,8 @@ from workbench.ui.form import CUSTOM, FIELDS, add_row, make_preset_row, make_row
 from workbench.ui.words import duration_text
 from workbench.validate import Fault, find_faults
 
+LEAST_WIDTH = 286  # with the scroll bar of a low window beside it, 0.002 is still whole
+
 
 class Controls(QWidget):
     """Edits a RunRequest. What cannot work is said under its field, before anything is started.
@@ -31,6 +33,7 @@ class Controls(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("controls")
+        self.setMinimumWidth(LEAST_WIDTH)
         self._base = RunRequest(PRESETS[0].problem)
         self._ready: Ready | None = None
         self._seconds_per_tile = SECONDS_PER_TILE

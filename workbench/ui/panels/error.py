@@ -89,7 +89,7 @@ class ErrorPanel(Panel):
         for plot in (self.view.plot, rows):
             plot.getAxis("bottom").setHeight(2 * text_height() + 8)
         for plot in (self.view.plot, columns):
-            plot.getAxis("left").setWidth(max(side_width("0,000"), side_width("0.00", name_lines=2)))
+            plot.getAxis("left").setWidth(max(side_width("00,000"), side_width("0.00", name_lines=2)))
         grid = self.view.graphics.ci.layout
         grid.setColumnFixedWidth(1, ROWS_WIDTH + bar_width)
         grid.setRowFixedHeight(0, COLUMNS_HEIGHT)

@@ -144,7 +144,7 @@ class LatencyPanel(Panel):
         height = self.history_plot.axis.needed_height(self.history_plot.plot.vb.width())
         for view in self._views():
             view.plot.getAxis("bottom").setHeight(height)
-            view.plot.getAxis("left").setWidth(side_width("0,000") if view is self.samples_plot else 1)
+            view.plot.getAxis("left").setWidth(side_width("00,000") if view is self.samples_plot else 1)
 
     def _set_range(self, samples: dict[Role, FloatArray], runs: list[HistoryRun]) -> None:
         """Show everything; from zero when that costs no more than half of a linear axis."""

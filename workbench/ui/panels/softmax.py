@@ -68,7 +68,7 @@ class SoftmaxPanel(Panel):
         self.lines.plot.getAxis("right").setWidth(right)
         self.lines.plot.getAxis("bottom").setHeight(2 * text_height() + 6)
         for plot in (self.view.plot, self.lines.plot):
-            plot.getAxis("left").setWidth(side_width("0,000"))
+            plot.getAxis("left").setWidth(side_width("00,000"))
         self.view.graphics.addItem(self.lines.plot, 2, 0)
         self.lines.attach()
         self.lines.plot.setXLink(self.view.plot)
