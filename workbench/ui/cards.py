@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStackedWidget, QWidget
 
-from workbench.model import Failed, RunRequest
+from workbench.model import Failed, Finished, RunRequest, Started
 from workbench.ui.theme import Theme
 from workbench.ui.words import failure_words
 
@@ -88,6 +89,15 @@ def _paragraph(text: str) -> str:
     return escape(text).replace("\n", "<br>")
 
 
+@dataclass(frozen=True)
+class Empty:
+    """What an empty panel says before any run, during one, and after one that left it nothing to show."""
+
+    before: str
+    during: str
+    after: str
+
+
 class PlotStack(QStackedWidget):
     """A plot, or the card that says why there is none."""
 
@@ -111,6 +121,15 @@ class PlotStack(QStackedWidget):
         """Show why the run failed instead of the plot."""
         self.card.show_failure(failed)
         self.setCurrentWidget(self.card)
+
+    def show_reason(self, empty: Empty, started: Started | None, end: Finished | Failed | None) -> None:
+        """Show why there is no plot: the run's failure, or the words that fit how far it has come."""
+        if isinstance(end, Failed):
+            self.show_failure(end)
+        elif started is None:
+            self.show_text(empty.before)
+        else:
+            self.show_text(empty.during if end is None else empty.after)
 
     @property
     def shows_plots(self) -> bool:

@@ -90,7 +90,7 @@ class Controls(QWidget):
     def set_seconds_per_tile(self, seconds: float) -> None:
         """Estimate with what one tile update took on this machine's interpreter."""
         self._seconds_per_tile = seconds
-        self._show_estimate(self.request())
+        self._show_estimate()
 
     def sizeHint(self) -> QSize:
         """As narrow as the fields allow, and as tall as they need."""
@@ -175,7 +175,7 @@ class Controls(QWidget):
         self._general.setVisible(bool(messages))
         self._show_preset(request)
         self._show_choices(request)
-        self._show_estimate(request)
+        self._show_estimate()
 
     def _unreadable(self) -> tuple[Fault, ...]:
         """Fields whose text is no number; without them 0 would pass for a seed or a tolerance."""
@@ -214,18 +214,22 @@ class Controls(QWidget):
                 reasons[variant.name] = "; ".join(sorted(fault.message for fault in own))
         self._choice("kernel").set_reasons(reasons)
 
+    def predicted_seconds(self) -> float:
+        """How long a run of what the form says takes on the interpreter; 0 on a GPU."""
+        request = self.request()
+        return run_seconds(request, self._seconds_per_tile) if self._is_interpreted(request) else 0.0
+
     def _is_interpreted(self, request: RunRequest) -> bool:
         if request.device == "auto":
             return self._ready is not None and self._ready.device.mode == "interpreter"
         return request.device == "interpreter"
 
-    def _show_estimate(self, request: RunRequest) -> None:
-        shown = self._is_interpreted(request) and not self._faults
-        if shown:
-            seconds = run_seconds(request, self._seconds_per_tile)
+    def _show_estimate(self) -> None:
+        seconds = 0.0 if self._faults else self.predicted_seconds()
+        if seconds:
             self._estimate.setText(f"about {duration_text(seconds)} on the interpreter")
             set_property(self._estimate, "level", "warn" if seconds > ASK_ABOVE_SECONDS else "")
-        self._estimate.setVisible(shown)
+        self._estimate.setVisible(seconds > 0)
 
 
 def _is_preset(request: RunRequest, preset: Preset) -> bool:

@@ -11,7 +11,7 @@ from PyQt6.QtCore import QSettings, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QAction, QCloseEvent
 from PyQt6.QtWidgets import QApplication, QMainWindow, QMessageBox, QSizePolicy, QToolBar, QWidget
 
-from workbench.estimate import ASK_ABOVE_SECONDS, measured_seconds_per_tile, run_seconds
+from workbench.estimate import ASK_ABOVE_SECONDS, measured_seconds_per_tile
 from workbench.library import Library
 from workbench.model import (
     Failed,
@@ -63,7 +63,6 @@ class MainWindow(QMainWindow):
         self._settings = settings
         self._theme = theme
         self._ready: Ready | None = None
-        self._seconds_per_tile: float | None = None
         self._running = False
         self._shown: RunRecord | None = None  # a run chosen from the table; None while the live one is shown
         self._welcome = False
@@ -88,7 +87,7 @@ class MainWindow(QMainWindow):
         if self.controls.faults():
             self._say(self.controls.faults()[0].message)
             return
-        seconds = self._predicted(request)
+        seconds = self.controls.predicted_seconds()
         if seconds > ASK_ABOVE_SECONDS:
             self._ask_before(request, seconds)
         else:
@@ -281,7 +280,7 @@ class MainWindow(QMainWindow):
         self.troubled.connect(self.report)
         self.controls.requestChanged.connect(self._on_request_changed)
         self.controls.deviceChanged.connect(self._worker.use_device)
-        self.results.recordSelected.connect(self._on_selected)
+        self.results.recordSelected.connect(self.show_record)
         self.results.settingsRequested.connect(self.controls.set_request)
         self._frames.timeout.connect(self._on_frame)
         self._auto_pause.timeout.connect(self._auto_run)
@@ -370,12 +369,12 @@ class MainWindow(QMainWindow):
 
     def _learn(self, event: RunEvent) -> None:
         """The interpreter's own times make the next estimate better."""
-        if isinstance(event, Measured) and event.measurement.role == "kernel" and self._is_interpreted():
-            self._seconds_per_tile = measured_seconds_per_tile(event.measurement)
-            self.controls.set_seconds_per_tile(self._seconds_per_tile)
-
-    def _on_selected(self, record: RunRecord) -> None:
-        self.show_record(record)
+        if (
+            isinstance(event, Measured)
+            and event.measurement.role == "kernel"
+            and event.measurement.latency.clock == "host"
+        ):
+            self.controls.set_seconds_per_tile(measured_seconds_per_tile(event.measurement))
 
     def _on_request_changed(self, request: RunRequest | None) -> None:
         if self._commands["auto"].isChecked() and request is not None:
@@ -394,7 +393,7 @@ class MainWindow(QMainWindow):
         request = self.controls.request()
         if self.controls.faults():
             return
-        seconds = self._predicted(request)
+        seconds = self.controls.predicted_seconds()
         if seconds > ASK_ABOVE_SECONDS:
             self._say(f"Auto-run waits: about {duration_text(seconds)} on the interpreter. Press Run to start it.")
         else:
@@ -412,18 +411,6 @@ class MainWindow(QMainWindow):
         """Stop works while a run goes on, and while one waits behind it."""
         self._running = on
         self._commands["stop"].setEnabled(on)
-
-    def _predicted(self, request: RunRequest) -> float:
-        """Seconds that a run takes on the interpreter; 0 on a GPU."""
-        if not self._is_interpreted(request):
-            return 0.0
-        return run_seconds(request, self._seconds_per_tile) if self._seconds_per_tile else run_seconds(request)
-
-    def _is_interpreted(self, request: RunRequest | None = None) -> bool:
-        wanted = request.device if request is not None else "auto"
-        if wanted == "auto":
-            return self._ready is not None and self._ready.device.mode == "interpreter"
-        return wanted == "interpreter"
 
     def _ask_before(self, request: RunRequest, seconds: float) -> None:
         box = QMessageBox(self)

@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QSpi
 
 from workbench.model import Checked, Failed, Finished, FloatArray, Role, RunEvent, Started
 from workbench.ui.axes import BREAK, IndexAxis, ValueAxis, side_width, text_height
-from workbench.ui.cards import HoverCard, PlotStack, kernel_title, sdpa_title
+from workbench.ui.cards import Empty, HoverCard, PlotStack, kernel_title, sdpa_title
 from workbench.ui.heatmap import HeatmapView
 from workbench.ui.panels.error_words import details_text, summary_spans, verdict_spans
 from workbench.ui.panels.panel import Panel
@@ -19,9 +19,11 @@ from workbench.ui.plotting import make_plot, pool, scale_exponent, style_plot, t
 from workbench.ui.spans import SpanLine, swatch_spans
 from workbench.ui.theme import Theme
 
-EMPTY_TEXT = "Press Run (F5) to compare the kernel's output with float64 attention."
-WAITING_TEXT = "Running. The error appears here once the output is compared with float64."
-NOTHING_TEXT = "This run's output was not compared with float64."
+EMPTY = Empty(
+    "Press Run (F5) to compare the kernel's output with float64 attention.",
+    "Running. The error appears here once the output is compared with float64.",
+    "This run's output was not compared with float64.",
+)
 NO_MAP_TEXT = "The map of this error was not kept."
 HINT = "Point at a cell to read it. Wheel zooms, drag pans, double-click shows all."
 BAR_LABELS = ("|out − float64|", "|error|", "")
@@ -165,21 +167,13 @@ class ErrorPanel(Panel):
     def draw(self) -> None:
         """Show the chosen output's error."""
         if not self._checked:
-            self._show_reason()
+            self.stack.show_reason(EMPTY, self._started, self._end)
             return
         if self._changed:
             self._changed = False
             self._show_checked(self._checked[self.role])
         self.view.refresh()
         self.stack.show_plots()
-
-    def _show_reason(self) -> None:
-        if isinstance(self._end, Failed):
-            self.stack.show_failure(self._end)
-        elif self._started is None:
-            self.stack.show_text(EMPTY_TEXT)
-        else:
-            self.stack.show_text(WAITING_TEXT if self._end is None else NOTHING_TEXT)
 
     def _title(self, role: Role) -> str:
         request = self._started.request if self._started else None

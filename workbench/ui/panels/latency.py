@@ -10,9 +10,9 @@ from PyQt6.QtCore import QEvent, QObject, QPointF
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout
 
-from workbench.model import Failed, FloatArray, Role, RunEvent, RunRecord, Started, TileConfig
+from workbench.model import FloatArray, Role, RunEvent, RunRecord, Started, TileConfig
 from workbench.ui.axes import side_width
-from workbench.ui.cards import HoverCard, PlotStack
+from workbench.ui.cards import Empty, HoverCard, PlotStack
 from workbench.ui.panels.latency_header import LatencyHeader
 from workbench.ui.panels.latency_history import History, HistoryPlot, HistoryRun, Spread
 from workbench.ui.panels.latency_plots import ROLES, DistributionPlot, SamplesPlot
@@ -21,9 +21,11 @@ from workbench.ui.panels.panel import Panel
 from workbench.ui.plotting import TimeScale, time_scale
 from workbench.ui.theme import Theme
 
-EMPTY_TEXT = "Press Run (F5) to time the kernel beside SDPA."
-WAITING_TEXT = "Running. Launch times appear here as they are taken."
-NOTHING_TEXT = "This run took no launch times."
+EMPTY = Empty(
+    "Press Run (F5) to time the kernel beside SDPA.",
+    "Running. Launch times appear here as they are taken.",
+    "This run took no launch times.",
+)
 SCALES = {"Auto scale": None, "Linear": False, "Log": True}
 
 
@@ -114,7 +116,8 @@ class LatencyPanel(Panel):
         self.scale = time_scale([s.median for s in spreads.values()], SCALES[self.scale_box.currentText()])
         self.header.show_run(self.run, self.theme)
         if self.run.started is None or not samples:
-            self._show_reason()
+            self.hover.hide()
+            self.stack.show_reason(EMPTY, self.run.started, self.run.end)
             return
         runs = self._history.runs(self.run.started, spreads, self.run.checked.values())
         self._show(samples, runs)
@@ -129,15 +132,6 @@ class LatencyPanel(Panel):
         self.distribution_plot.show(samples, self.scale)
         self.history_plot.show(runs, self.scale)
         self._fit_axes()
-
-    def _show_reason(self) -> None:
-        self.hover.hide()
-        if isinstance(self.run.end, Failed):
-            self.stack.show_failure(self.run.end)
-        elif self.run.started is None:
-            self.stack.show_text(EMPTY_TEXT)
-        else:
-            self.stack.show_text(WAITING_TEXT if self.run.end is None else NOTHING_TEXT)
 
     def _fit_axes(self) -> None:
         """Give all plots axes of the same height, so that their shared y axes line up."""

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSpinBox, QVBoxLayou
 
 from workbench.model import Failed, Finished, FloatArray, RunEvent, Started, TileStates
 from workbench.ui.axes import side_width, text_height
-from workbench.ui.cards import HoverCard, PlotStack
+from workbench.ui.cards import Empty, HoverCard, PlotStack
 from workbench.ui.heatmap import GAP, HeatmapView
 from workbench.ui.panels.panel import Panel
 from workbench.ui.panels.softmax_lines import StateLines
@@ -18,9 +18,11 @@ from workbench.ui.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
 from workbench.ui.words import number
 
-EMPTY_TEXT = "Press Run (F5) to see m and l in every tile of the kernel."
-WAITING_TEXT = "Running. The softmax states appear here once the kernel is traced."
-NOTHING_TEXT = "This run has no trace of its softmax states."
+EMPTY = Empty(
+    "Press Run (F5) to see m and l in every tile of the kernel.",
+    "Running. The softmax states appear here once the kernel is traced.",
+    "This run has no trace of its softmax states.",
+)
 NOT_KEPT_TEXT = "The softmax states of this run were not kept."
 HINT = "Point at a cell to read it, click to hold its row. Wheel zooms, drag pans, double-click shows all."
 FIELDS = {"running max m": "m_running", "running denominator l": "l_running", "tile max": "m_tile"}
@@ -146,12 +148,8 @@ class SoftmaxPanel(Panel):
     def _show_reason(self, states: TileStates | None) -> None:
         if states is not None:
             self.stack.show_text(states.skipped or NOT_KEPT_TEXT)
-        elif isinstance(self._end, Failed):
-            self.stack.show_failure(self._end)
-        elif self._started is None:
-            self.stack.show_text(EMPTY_TEXT)
         else:
-            self.stack.show_text(WAITING_TEXT if self._end is None else NOTHING_TEXT)
+            self.stack.show_reason(EMPTY, self._started, self._end)
 
     def _show_states(self, states: TileStates) -> None:
         field = self.field_box.currentText()
