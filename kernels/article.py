@@ -11,15 +11,15 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.checks import check_single_head, check_tile
+from kernels.checks import check_contiguous, check_inputs
 from kernels.online_softmax import absorb_tile
+from kernels.tiles import TileConfig
 from kernels.variant import KernelVariant, TileTrace
 
 MAX_D = 256
-BLOCKS = (16, 32, 64, 128, 256)
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+@triton.jit
 def article_kernel(
     q,
     k,
@@ -56,8 +56,10 @@ def article_kernel(
     b_q = tl.load(q + o_q, mask=m_q, other=0.0)
 
     m = tl.full([BLOCK_M], float("-inf"), tl.float32)
-    l = tl.zeros([BLOCK_M], tl.float32)  # noqa: E741
+    l = tl.zeros([BLOCK_M], tl.float32)
     acc = tl.zeros([BLOCK_M, BLOCK_D], tl.float32)
+
+    o_state = row.to(tl.int64)  # [tiles, M] in memory
 
     for start in range(0, N, BLOCK_N):
         m_n = start + o_n < N
@@ -66,12 +68,12 @@ def article_kernel(
         b_v = tl.load(p_v, mask=m_kv, other=0.0)
         s = tl.dot(b_q, tl.trans(b_k), input_precision="ieee") * scale  # [BLOCK_M, BLOCK_N]
         s = tl.where(m_n[None, :], s, float("-inf"))
-        m_tile, m, l, acc = absorb_tile(m, l, acc, s, b_v, "ieee")  # noqa: E741
+        m_tile, m, l, acc = absorb_tile(m, l, acc, s, b_v, "ieee")
         if TRACE:
-            o_state = row.to(tl.int64) * tl.cdiv(N, BLOCK_N) + start // BLOCK_N
             tl.store(m_tile_out + o_state, m_tile, mask=m_row)
             tl.store(m_running_out + o_state, m, mask=m_row)
             tl.store(l_running_out + o_state, l, mask=m_row)
+            o_state += M
         p_k += BLOCK_N * D
         p_v += BLOCK_N * D
 
@@ -84,25 +86,24 @@ def launch_article(
     v: torch.Tensor,
     out: torch.Tensor,
     *,
-    block_m: int = 16,
-    block_n: int = 16,
-    num_warps: int = 4,
-    num_stages: int = 3,
+    tile: TileConfig,
+    precision: str = "ieee",
+    causal: bool = False,
     trace: TileTrace | None = None,
 ) -> Any:
     """Write softmax(q k^T / sqrt(D)) v to `out`.
 
-    `q` and `out` are [M, D], `k` and `v` [N, D], all contiguous float32 on one device, D up to 256. Block sizes are
-    powers of two from 16 to 256. With `trace`, the same kernel also stores its per-tile state there.
+    `q` and `out` are [1, 1, M, D], `k` and `v` [1, 1, N, D], all contiguous float32 on one device, D up to 256. Block
+    sizes are powers of two from 16 to 256. With `trace`, the same kernel also stores its per-tile state there.
     Source: the online softmax of Milakov and Gimelshein (2018), tiled as in FlashAttention (Dao et al., 2022).
 
     Raises ValueError for inputs outside these limits, and Triton's own errors if the tile cannot be compiled.
     """
-    check_single_head(q, k, v, out, MAX_D)
-    check_tile(block_m, block_n, BLOCKS)
-    (m, d), n = q.shape, k.shape[0]
+    check_inputs(ARTICLE, q, k, v, out, tile, precision, causal)
+    check_contiguous(q=q, k=k, v=v, out=out)
+    (m, d), n = q.shape[2:], k.shape[2]
     states = (out, out, out) if trace is None else (trace.m_tile, trace.m_running, trace.l_running)
-    return article_kernel[(triton.cdiv(m, block_m),)](
+    return article_kernel[(triton.cdiv(m, tile.block_m),)](
         q,
         k,
         v,
@@ -112,12 +113,12 @@ def launch_article(
         n,
         d**-0.5,
         D=d,
-        BLOCK_M=block_m,
-        BLOCK_N=block_n,
+        BLOCK_M=tile.block_m,
+        BLOCK_N=tile.block_n,
         BLOCK_D=max(16, triton.next_power_of_2(d)),
         TRACE=trace is not None,
-        num_warps=num_warps,
-        num_stages=num_stages,
+        num_warps=tile.num_warps,
+        num_stages=tile.num_stages,
     )
 
 
@@ -129,5 +130,4 @@ ARTICLE = KernelVariant(
     dtypes=("fp32",),
     precisions=("ieee",),
     max_d=MAX_D,
-    blocks=BLOCKS,
 )

@@ -1,6 +1,7 @@
 """Float64 attention and the float64 states of its online softmax: the oracle for every kernel.
 
-Both work through the query rows in chunks, so that their memory is bounded whatever M and N are.
+Both work through the query rows in chunks, so that their memory is bounded whatever M and N are. The causal mask is
+aligned to the lower right: the last query row sees every key, row i sees keys up to i + N - M.
 """
 
 from __future__ import annotations
@@ -9,50 +10,98 @@ from collections.abc import Iterator
 
 import torch
 
+from kernels.tiles import tiles_per_split
 from kernels.variant import TileTrace
 
 CHUNK_BYTES = 256 * 2**20
+NEVER = float("-inf")
 
 
-def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, chunk_bytes: int = CHUNK_BYTES) -> torch.Tensor:
-    """softmax(q k^T / sqrt(D)) v in float64, [M, D], on the device of the inputs.
+def attention(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    *,
+    causal: bool = False,
+    scale: float | None = None,
+    chunk_bytes: int = CHUNK_BYTES,
+) -> torch.Tensor:
+    """softmax(scale q k^T) v in float64, [B, H, M, D], on the device of the inputs; scale is 1 / sqrt(D) unless given.
 
-    `q` is [M, D], `k` and `v` are [N, D] of any floating dtype. At most about `chunk_bytes` are held for scores.
+    `q` is [B, H, M, D], `k` and `v` are [B, Hkv, N, D] of any floating dtype, H a multiple of Hkv: query head h reads
+    key head h // (H / Hkv). A row that sees no key is 0. At most about `chunk_bytes` are held for scores.
     """
     out = torch.empty(q.shape, dtype=torch.float64, device=q.device)
-    wide_v = v.double()
-    for rows, scores in _score_chunks(q, k, chunk_bytes):
-        out[rows] = torch.softmax(scores, dim=1) @ wide_v
+    for b, h, h_kv in _heads(q, k):
+        wide_v = v[b, h_kv].double()
+        for rows, scores in _score_chunks(q[b, h], k[b, h_kv], causal, scale, chunk_bytes):
+            unseen = (scores == NEVER).all(dim=1, keepdim=True)
+            weights = torch.softmax(scores.masked_fill(unseen, 0.0), dim=1).masked_fill(unseen, 0.0)
+            out[b, h, rows] = weights @ wide_v
     return out
 
 
-def softmax_states(q: torch.Tensor, k: torch.Tensor, block_n: int, *, chunk_bytes: int = CHUNK_BYTES) -> TileTrace:
+def softmax_states(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    block_n: int,
+    *,
+    causal: bool = False,
+    scale: float | None = None,
+    splits: int = 1,
+    chunk_bytes: int = CHUNK_BYTES,
+) -> TileTrace:
     """The float64 states that an online softmax has after each tile of `block_n` keys.
 
-    `q` is [M, D], `k` is [N, D]; the three results are [M, ceil(N / block_n)] float64: the tile's maximum of the
-    scaled scores, the running maximum m, and the running denominator l relative to that m.
+    `q` is [B, H, M, D], `k` is [B, Hkv, N, D]; the three results are [B * H, M, ceil(N / block_n)] float64: the tile's
+    maximum of the scaled scores, the running maximum m, and the running denominator l relative to that m. With
+    `splits` they begin anew every `tiles_per_split` tiles. Where no key has been seen, m is -inf and l is 0.
     """
-    tiles = -(-k.shape[0] // block_n)
-    padding = tiles * block_n - k.shape[0]
-    m_tile, m_running, l_running = (
-        torch.empty(q.shape[0], tiles, dtype=torch.float64, device=q.device) for _ in range(3)
+    n = k.shape[2]
+    tiles = -(-n // block_n)
+    per_split = tiles_per_split(n, block_n, splits)
+    states = tuple(
+        torch.empty(q.shape[0] * q.shape[1], q.shape[2], tiles, dtype=torch.float64, device=q.device) for _ in range(3)
     )
-    for rows, scores in _score_chunks(q, k, chunk_bytes):
-        padded = torch.nn.functional.pad(scores, (0, padding), value=float("-inf"))
-        by_tile = padded.view(-1, tiles, block_n)
-        m_tile[rows] = by_tile.amax(dim=2)
-        m_running[rows] = m_tile[rows].cummax(dim=1).values
-        # l after tile i is the sum of exp(s - m_i) over all keys so far: a running log-sum-exp, less m_i.
-        so_far = torch.logcumsumexp(torch.logsumexp(by_tile, dim=2), dim=1)
-        l_running[rows] = torch.exp(so_far - m_running[rows])
-    return TileTrace(m_tile, m_running, l_running)
+    m_tile, m_running, l_running = states
+    for index, (b, h, h_kv) in enumerate(_heads(q, k)):
+        for rows, scores in _score_chunks(q[b, h], k[b, h_kv], causal, scale, chunk_bytes):
+            padded = torch.nn.functional.pad(scores, (0, tiles * block_n - n), value=NEVER)
+            by_tile = padded.view(-1, tiles, block_n)
+            m_tile[index, rows] = by_tile.amax(dim=2)
+            sums = torch.logsumexp(by_tile, dim=2)
+            for first in range(0, tiles, per_split):
+                part = slice(first, first + per_split)
+                m = m_tile[index, rows, part].cummax(dim=1).values
+                # l after tile i is the sum of exp(s - m_i) over all keys so far: a running log-sum-exp, less m_i.
+                so_far = torch.logcumsumexp(sums[:, part], dim=1)
+                m_running[index, rows, part] = m
+                l_running[index, rows, part] = torch.where(m == NEVER, 0.0, torch.exp(so_far - m))
+    return TileTrace(*states)
 
 
-def _score_chunks(q: torch.Tensor, k: torch.Tensor, chunk_bytes: int) -> Iterator[tuple[slice, torch.Tensor]]:
-    """Slices of query rows with their scaled float64 scores, each [rows, N]."""
+def _heads(q: torch.Tensor, k: torch.Tensor) -> Iterator[tuple[int, int, int]]:
+    """Every (batch, query head, key head)."""
+    group = q.shape[1] // k.shape[1]
+    for b in range(q.shape[0]):
+        for h in range(q.shape[1]):
+            yield b, h, h // group
+
+
+def _score_chunks(
+    q: torch.Tensor, k: torch.Tensor, causal: bool, scale: float | None, chunk_bytes: int
+) -> Iterator[tuple[slice, torch.Tensor]]:
+    """Slices of query rows of one head with their scaled float64 scores, each [rows, N], -inf where masked."""
     wide_k = k.double()
+    m, n = q.shape[0], k.shape[0]
+    factor = q.shape[1] ** -0.5 if scale is None else scale
+    keys = torch.arange(n, device=q.device)
     # Softmax and the padded copy of the states hold about three arrays of the scores' size at once.
-    rows = max(1, chunk_bytes // (3 * 8 * k.shape[0]))
-    for start in range(0, q.shape[0], rows):
-        chunk = slice(start, min(start + rows, q.shape[0]))
-        yield chunk, q[chunk].double() @ wide_k.T * q.shape[1] ** -0.5
+    rows = max(1, chunk_bytes // (3 * 8 * n))
+    for start in range(0, m, rows):
+        chunk = slice(start, min(start + rows, m))
+        scores = q[chunk].double() @ wide_k.T * factor
+        if causal:
+            last_seen = torch.arange(chunk.start, chunk.stop, device=q.device) + (n - m)
+            scores.masked_fill_(keys > last_seen[:, None], NEVER)
+        yield chunk, scores

@@ -1,4 +1,4 @@
-"""What a kernel variant is: its name, what it accepts, and how it is launched."""
+"""What a kernel variant is: its name, what it accepts, how it is launched, which tiles are worth trying."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from typing import Any, Protocol
 import torch
 import triton
 
+from kernels.spaces import space
+from kernels.tiles import Device, TileConfig, Work
+
+BLOCKS = (16, 32, 64, 128, 256)
+WARPS = (1, 2, 4, 8, 16, 32)
+
 
 @dataclass(frozen=True)
 class TileTrace:
-    """Where a traced launch writes the online softmax's state, per query row and key tile.
+    """Where a traced launch writes the online softmax's state, per head, query row and key tile.
 
-    Each tensor is [M, tiles] float32, tiles = ceil(N / BLOCK_N): the maximum of the tile's own scaled scores, the
-    running maximum m after the tile, and the running denominator l after it.
+    Each tensor is [heads, M, tiles] float32, heads counting batches too, tiles = ceil(N / BLOCK_N): the maximum of the
+    tile's own scaled scores, the running maximum m after the tile, and the running denominator l after it. m is in
+    natural-log units of the score q.k / sqrt(D). Where the keys are split, m and l begin anew with each split.
+    A tile that the kernel skips because no row of its block sees a key of it stays as it was.
     """
 
     m_tile: torch.Tensor
@@ -22,16 +30,21 @@ class TileTrace:
     l_running: torch.Tensor
 
     @classmethod
-    def unwritten(cls, m: int, n: int, block_n: int, device: torch.device) -> TileTrace:
-        """Buffers filled with NaN, so that a tile that no program wrote can be told from one that was."""
-        shape = (m, triton.cdiv(n, block_n))
-        return cls(*(torch.full(shape, float("nan"), dtype=torch.float32, device=device) for _ in range(3)))
+    def unwritten(cls, heads: int, m: int, n: int, block_n: int, device: torch.device) -> TileTrace:
+        """Buffers filled with NaN, so that a tile that no program wrote can be told from one that was.
+
+        In memory M is the last axis: a program writes one tile's states of all its rows at once.
+        """
+        shape = (heads, triton.cdiv(n, block_n), m)
+        buffers = (torch.full(shape, float("nan"), dtype=torch.float32, device=device) for _ in range(3))
+        return cls(*(buffer.transpose(1, 2) for buffer in buffers))
 
 
 class Launch(Protocol):
-    """Runs a kernel once: reads `q` [M, D], `k` and `v` [N, D], writes `out` [M, D]; fills `trace` if given.
+    """Runs a kernel once: reads `q` [B, H, M, D], `k` and `v` [B, Hkv, N, D], writes `out` [B, H, M, D].
 
-    Returns what Triton returns for the launch: the compiled kernel on a GPU, None on the interpreter.
+    Fills `trace` if given. Returns what Triton returns for the launch of the main kernel: the compiled kernel on a
+    GPU, None on the interpreter. Raises ValueError for what the variant does not accept.
     """
 
     def __call__(
@@ -41,10 +54,9 @@ class Launch(Protocol):
         v: torch.Tensor,
         out: torch.Tensor,
         *,
-        block_m: int,
-        block_n: int,
-        num_warps: int,
-        num_stages: int,
+        tile: TileConfig,
+        precision: str = "ieee",
+        causal: bool = False,
         trace: TileTrace | None = None,
     ) -> Any: ...
 
@@ -53,8 +65,12 @@ class Launch(Protocol):
 class KernelVariant:
     """One kernel: `launch` and the limits within which it is right.
 
-    `blocks` are the values that BLOCK_M and BLOCK_N may take; `precisions` the input_precision of its dots.
-    `heads`, `causal` and `splits` say whether it takes more than one head, a causal mask, more than one key split.
+    `precisions` are those of its fp32 dots; 16-bit inputs take "ieee" alone, their products being exact in fp32.
+    `block_ms`, `block_ns` and `warps` are the values that BLOCK_M, BLOCK_N and num_warps may take, `d_step` what D must
+    be a multiple of.
+    `heads`, `causal` and `splits` say whether it takes more than one head, a causal mask, more than one key split;
+    `capability` is the only compute capability it runs on ("" for any, and for the interpreter), `triton` the first
+    version of Triton that has what it is written in.
     """
 
     name: str
@@ -64,7 +80,26 @@ class KernelVariant:
     dtypes: tuple[str, ...]
     precisions: tuple[str, ...]
     max_d: int
-    blocks: tuple[int, ...]
+    block_ms: tuple[int, ...] = BLOCKS
+    block_ns: tuple[int, ...] = BLOCKS
+    warps: tuple[int, ...] = WARPS
+    d_step: int = 1
     heads: bool = False
     causal: bool = False
     splits: bool = False
+    capability: str = ""
+    triton: tuple[int, int] = (3, 3)
+
+    def space(self, work: Work, device: Device, precision: str = "ieee") -> tuple[TileConfig, ...]:
+        """The tiles worth trying for `work` on `device`, without those that cannot fit there: `kernels.spaces`."""
+        return space(self.name, work, device, precision)
+
+    def refusal(self, device: Device) -> str:
+        """Why it cannot run on `device`, in one line; "" if it can."""
+        if self.capability and device.capability != self.capability:
+            here = f"this one has {device.capability}" if device.capability else "Triton's interpreter has none"
+            return f"kernel {self.name} needs a GPU of compute capability {self.capability}; {here}"
+        if tuple(map(int, triton.__version__.split(".")[:2])) < self.triton:
+            first = ".".join(map(str, self.triton))
+            return f"kernel {self.name} needs Triton {first} or newer; this is {triton.__version__}"
+        return ""

@@ -1,10 +1,12 @@
-"""The device of a kernel test: a GPU where there is one, else Triton's interpreter on the CPU."""
+"""The device of a kernel test, and the seed of its inputs."""
 
 from __future__ import annotations
 
 import os
 
 import pytest
+
+from tests.kernels.cases import Draw
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
@@ -13,3 +15,11 @@ def device(request: pytest.FixtureRequest) -> str:
     if request.param == "cpu" and os.environ.get("TRITON_INTERPRET") != "1":
         pytest.skip("this process compiles for the GPU")
     return str(request.param)
+
+
+@pytest.fixture
+def draw() -> Draw:
+    """Fresh random inputs each time; TILESCOPE_SEED repeats those of a failure, which prints its seed."""
+    seed = int(os.environ.get("TILESCOPE_SEED") or int.from_bytes(os.urandom(4)))
+    print(f"TILESCOPE_SEED={seed}")
+    return Draw(seed)

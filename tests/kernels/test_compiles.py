@@ -5,34 +5,59 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-SCRIPT = """
-import sys
-from triton import compile
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
-from kernels.article import article_kernel as kernel
+from kernels.checks import Limits
+from kernels.hopper import HOPPER
+from kernels.precision import TRITON_PRECISIONS
 
-constexprs = {"D": 40, "BLOCK_M": 32, "BLOCK_N": 16, "BLOCK_D": 64, "TRACE": sys.argv[1] == "traced"}
-scalars = {"M": "i32", "N": "i32", "scale": "fp32"}
-signature = {n: "constexpr" if n in constexprs else scalars.get(n, "*fp32") for n in kernel.arg_names}
-compiled = compile(ASTSource(kernel, signature, constexprs), target=GPUTarget("cuda", 90, 32), options={"num_warps": 4})
-print("st.global" in compiled.asm["ptx"], compiled.asm["ptx"].count("st.global"))
-"""
+ROOT = Path(__file__).parents[2]
+# M N D BLOCK_M BLOCK_N WARPS STAGES SPLITS
+SMALL = (300, 100, 40, 64, 32, 4, 2, 1)
+SPLIT = (300, 300, 64, 64, 32, 4, 2, 2)
+GLUON = (300, 300, 64, 128, 128, 4, 2, 1)
+SPLIT_KERNELS = ["split_kernel", "split_kv_kernel", "combine_kernel"]
+LAUNCHES = {
+    "article": ("article fp32 ieee all", SMALL, ["article_kernel"]),
+    "flash": ("flash bf16 ieee causal", SMALL, ["flash_kernel"]),
+    "split_kv fp16x3": ("split_kv fp32 fp16x3 causal", SPLIT, SPLIT_KERNELS),
+    "split_kv bf16x6": ("split_kv fp32 bf16x6 all", SPLIT, SPLIT_KERNELS),
+    "split_kv tf32x3": ("split_kv fp32 tf32x3 all", SPLIT, SPLIT_KERNELS[1:]),
+    "materialized": ("materialized fp32 tf32x3 causal", SMALL, ["scores_kernel", "softmax_kernel", "output_kernel"]),
+    "hopper": ("hopper bf16 ieee causal", GLUON, ["hopper_kernel"]),
+}
 
 
-@pytest.mark.parametrize("traced", ["plain", "traced"])
-def test_the_article_kernel_compiles_for_hopper(traced: str) -> None:
+def compiled(*words: str, cache: Path) -> dict[str, int]:
+    """The kernels that a launch compiles for compute capability 9.0, in their order, with their stores to memory."""
     environment = {key: value for key, value in os.environ.items() if key != "TRITON_INTERPRET"}
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, traced],
+        # Triton's own warnings are not ours to mend.
+        [sys.executable, "-W", "ignore", "-m", "tests.kernels.compiling", *words],
         capture_output=True,
         text=True,
-        env=environment,
+        env=environment | {"TRITON_CACHE_DIR": str(cache)},
+        cwd=ROOT,
         timeout=170,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.startswith("True")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    return {f"{name} {i}": int(stores) for i, (name, *_, stores) in enumerate(lines)}
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_a_launch_compiles_plain_and_traced(name: str, tmp_path: Path) -> None:
+    """Into the kernels it should, one of which stores more when it is traced."""
+    launch, sizes, names = LAUNCHES[name]
+    too_old = name == "hopper" and HOPPER.refusal(Limits("9.0", 132, 232448))
+    if too_old or launch.split()[2] not in (*TRITON_PRECISIONS, "fp16x3"):
+        pytest.skip("this Triton is too old")
+    plain, traced = ([*launch.split(), kind, *map(str, sizes)] for kind in ("plain", "traced"))
+    stores = compiled(*plain, "--", *traced, cache=tmp_path)
+    assert [key.split()[0] for key in stores] == names * 2
+    counts = list(stores.values())
+    assert sum(counts[: len(names)]) < sum(counts[len(names) :])
+    assert min(counts) > 0

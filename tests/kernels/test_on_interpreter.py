@@ -1,0 +1,126 @@
+"""A thin slice of the grid on Triton's CPU interpreter, which needs no GPU, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+import torch
+
+from kernels import VARIANTS, KernelVariant, TileConfig
+from kernels.article import ARTICLE
+from kernels.hopper import HOPPER
+from kernels.materialized import MATERIALIZED
+from kernels.split_kv import SPLIT_KV
+from tests.kernels.cases import Case, Draw, Inputs
+from tests.kernels.launching import check_launch, launch, parts_before
+
+ON_CPU = [variant for variant in VARIANTS if not variant.capability]
+SPLITS = (2, 3, 0)
+LONGEST = 70
+
+
+@pytest.fixture(autouse=True)
+def interpreter() -> None:
+    if os.environ.get("TRITON_INTERPRET") != "1":
+        pytest.skip("this process compiles for the GPU")
+
+
+def by_name(variant: KernelVariant) -> str:
+    return variant.name
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "fp16"])
+@pytest.mark.parametrize("causal", [False, True], ids=["all keys", "causal"])
+@pytest.mark.parametrize("variant", ON_CPU, ids=by_name)
+def test_results_are_those_of_float64(variant: KernelVariant, causal: bool, dtype: str, draw: Draw) -> None:
+    if dtype not in variant.dtypes or (causal and not variant.causal):
+        pytest.skip(f"{variant.name} does not take it: `test_unfit_inputs_get_a_sentence`")
+    precision = "ieee" if dtype == "fp16" else variant.precisions[-1]
+    d = draw.random.choice([1, 5, 8, 24, 40])
+    like = Case(1, 1, d, dtype, causal)
+    for i, case in enumerate(draw.cases(3, like, longest=LONGEST, one_head=not variant.heads)):
+        splits = SPLITS[i] if variant.splits else 1
+        with parts_before(i != 1):
+            check_launch(variant, case, TileConfig(32, 32, 4, 1, splits), precision, draw, "cpu")
+
+
+@pytest.mark.parametrize("variant", ON_CPU, ids=by_name)
+def test_every_precision_runs(variant: KernelVariant, draw: Draw) -> None:
+    for precision in variant.precisions:
+        case = Case(17, 37, 16, causal=variant.causal)
+        check_launch(variant, case, TileConfig(16, 16, 4, 1, 2), precision, draw, "cpu")
+
+
+@pytest.mark.parametrize("variant", [v for v in ON_CPU if "bf16" in v.dtypes], ids=by_name)
+def test_bf16_is_refused_with_the_reason(variant: KernelVariant, draw: Draw) -> None:
+    """The interpreter's product of bf16 matrices is garbage."""
+    x = draw.inputs(Case(4, 4, 16, "bf16"), "cpu")
+    with pytest.raises(
+        ValueError, match=r"q is torch\.bfloat16 on the CPU; Triton's interpreter multiplies it wrongly"
+    ):
+        launch(variant, x, torch.empty_like(x.q), TileConfig(), "ieee", Case(4, 4, 16, "bf16"))
+
+
+def test_hopper_refuses_the_cpu_in_one_line(draw: Draw) -> None:
+    case = Case(4, 4, 16, "fp16")
+    x = draw.inputs(case, "cpu")
+    with pytest.raises(ValueError) as caught:
+        launch(HOPPER, x, torch.empty_like(x.q), TileConfig(128, 128), "ieee", case)
+    assert str(caught.value) == "kernel hopper needs a GPU of compute capability 9.0; Triton's interpreter has none"
+
+
+@pytest.mark.parametrize("variant", [v for v in ON_CPU if v.heads], ids=by_name)
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"q": (1, 3, 8, 16)}, r"q has 3 heads and k 2; expected a multiple of k's"),
+        ({"k": (1, 2, 8, 24)}, r"k is \(1, 2, 8, 24\) and v \(1, 2, 8, 16\); expected both \[1, Hkv, N, 16\]"),
+        ({"v": (1, 2, 7, 16)}, r"k is \(1, 2, 8, 16\) and v \(1, 2, 7, 16\)"),
+        ({"k": (2, 2, 8, 16), "v": (2, 2, 8, 16)}, r"expected both \[1, Hkv, N, 16\]"),
+        ({"k": (1, 2, 0, 16), "v": (1, 2, 0, 16)}, r"k has shape \(1, 2, 0, 16\); expected \[batch, heads, rows, D\]"),
+        (dict.fromkeys("qkv", (1, 2, 8, 257)), r"D is 257; expected at most 256"),
+    ],
+    ids=["heads", "D of K", "N of V", "batches", "no keys", "D"],
+)
+def test_unfit_inputs_get_a_sentence(
+    variant: KernelVariant, change: dict[str, tuple[int, ...]], words: str, draw: Draw
+) -> None:
+    q, k, v = (torch.ones(change.get(name, (1, 2, 8, 16))) for name in "qkv")
+    with pytest.raises(ValueError, match=words):
+        launch(variant, Inputs(q, k, v), torch.empty_like(q), TileConfig(), "ieee", Case(8, 8, 16))
+
+
+@pytest.mark.parametrize(
+    ("variant", "tile", "precision", "words"),
+    [
+        (SPLIT_KV, TileConfig(splits=-1), "ieee", r"splits is -1; expected 0 \(by rule\) or more"),
+        (SPLIT_KV, TileConfig(num_warps=3), "ieee", "num_warps is 3; expected one of 1, 2, 4, 8, 16, 32"),
+        (MATERIALIZED, TileConfig(), "fp16x3", "precision is fp16x3; expected one of ieee, "),
+        (ARTICLE, TileConfig(block_m=512), "ieee", "block_m is 512; expected one of 16, 32, 64, 128, 256"),
+    ],
+    ids=["splits", "warps", "precision", "block"],
+)
+def test_unfit_tiles_get_a_sentence(
+    variant: KernelVariant, tile: TileConfig, precision: str, words: str, draw: Draw
+) -> None:
+    case = Case(8, 8, 16)
+    x = draw.inputs(case, "cpu")
+    with pytest.raises(ValueError, match=words):
+        launch(variant, x, torch.empty_like(x.q), tile, precision, case)
+
+
+def test_16_bit_products_have_one_precision(draw: Draw) -> None:
+    case = Case(8, 8, 16, "fp16")
+    x = draw.inputs(case, "cpu")
+    with pytest.raises(ValueError, match="precision is tf32; expected one of ieee"):
+        launch(SPLIT_KV, x, torch.empty_like(x.q), TileConfig(), "tf32", case)
+
+
+def test_more_splits_than_tiles_leave_none_without_keys(draw: Draw) -> None:
+    """7 tiles of 16 keys: 99 splits become 7, 4 become 4 of two tiles each."""
+    for splits in (4, 99):
+        case = Case(20, 100, 8)
+        tile = replace(TileConfig(), splits=splits)
+        check_launch(SPLIT_KV, case, tile, "fp16x3", draw, "cpu")
