@@ -1,0 +1,126 @@
+"""The measurement of ceilings: with a clock that is made up, and on a real GPU."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+import torch
+
+from tests.samples import GPU, INTERPRETER
+from workbench.engine.ceilings import MAX_REPETITIONS, MIN_REPETITIONS, Work, measure_ceilings
+from workbench.engine.stopping import StopFlag, StoppedError
+from workbench.model import Progress
+
+SIDE, COPY_BYTES = 8, 1024
+
+
+class FakeTimer:
+    """Does the work, and says that it took as long as told; the last repetition of each series is far slower."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.counts: list[int] = []
+        self.precisions: list[str] = []
+        self.results: list[Any] = []
+
+    def __call__(self, work: Work, count: int) -> list[float]:
+        self.counts.append(count)
+        self.precisions.append(torch.get_float32_matmul_precision())
+        self.results.append([work() for _ in range(count)][-1])
+        return [*[self.seconds] * (count - 1), 10 * self.seconds] if count > 2 else [self.seconds] * count
+
+
+def measure(timer: FakeTimer, said: list[Progress] | None = None, stop: StopFlag | None = None) -> Any:
+    heard = said if said is not None else []
+    return measure_ceilings(
+        GPU, heard.append, stop or StopFlag(), device="cpu", timer=timer, copy_bytes=COPY_BYTES, side=SIDE
+    )
+
+
+def test_rates_count_bytes_both_ways_and_a_multiply_add_twice() -> None:
+    ceilings = measure(FakeTimer(1e-3))
+    assert ceilings.copy_bytes_per_s == pytest.approx(2 * COPY_BYTES / 1e-3)
+    for name in ("fp32", "tf32", "fp16", "bf16"):
+        assert getattr(ceilings, name) == pytest.approx(2 * SIDE**3 / 1e-3)
+    assert ceilings.key == (GPU.name, GPU.driver, GPU.torch)
+
+
+def test_the_work_is_a_copy_and_products_of_random_matrices_in_each_dtype() -> None:
+    timer = FakeTimer(1e-3)
+    measure(timer)
+    results = timer.results[::4]
+    assert [result.dtype for result in results] == [
+        torch.float32,
+        torch.float32,
+        torch.float32,
+        torch.float16,
+        torch.bfloat16,
+    ]
+    assert results[0].nbytes == COPY_BYTES
+    assert all(result.shape == (SIDE, SIDE) for result in results[1:])
+    assert all(0.1 < result.float().std() < 10 for result in results)
+
+
+def test_only_tf32_is_measured_with_rounded_inputs_and_the_setting_comes_back() -> None:
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    try:
+        timer = FakeTimer(1e-3)
+        measure(timer)
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision(before)
+    assert timer.precisions[4::4] == ["highest", "high", "highest", "highest"]
+
+
+@pytest.mark.parametrize(("seconds", "repetitions"), [(1e-6, MAX_REPETITIONS), (0.01, 35), (3.0, MIN_REPETITIONS)])
+def test_as_many_repetitions_as_their_time_allows(seconds: float, repetitions: int) -> None:
+    timer = FakeTimer(seconds)
+    measure(timer)
+    assert timer.counts[3::4] == [repetitions] * 5
+
+
+def test_progress_is_said_before_each_rate() -> None:
+    said: list[Progress] = []
+    measure(FakeTimer(1e-3), said)
+    assert [(p.done, p.total) for p in said] == [(done, 5) for done in range(6)]
+    assert [p.phase.rpartition(" ")[2] for p in said[:-1]] == ["copy", "fp32", "tf32", "fp16", "bf16"]
+
+
+def test_a_stop_is_seen_between_the_rates() -> None:
+    stop = StopFlag()
+    timer = FakeTimer(1e-3)
+
+    def hear(progress: Progress) -> None:
+        if progress.done == 2:
+            stop._on_signal(0, None)
+
+    with pytest.raises(StoppedError):
+        measure_ceilings(GPU, hear, stop, device="cpu", timer=timer, copy_bytes=COPY_BYTES, side=SIDE)
+    assert len(timer.counts) == 3 * 4
+
+
+def test_the_interpreter_has_none() -> None:
+    with pytest.raises(ValueError, match="ceilings are measured on a GPU alone"):
+        measure_ceilings(INTERPRETER, lambda progress: None, StopFlag())
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_they_are_near_what_such_a_device_reaches() -> None:
+    """What an H200 reached when measured by hand: 4.25 TB/s, and 51, 368, 694 and 735 TFLOP/s."""
+    from workbench.engine.device import describe
+
+    info = describe("cuda")
+    if info.name != "NVIDIA H200":
+        pytest.skip(f"the expected rates are those of an H200, and this is {info.name}")
+    reserved, began = torch.cuda.memory_reserved(), time.perf_counter()
+    ceilings = measure_ceilings(info, lambda progress: None, StopFlag())
+    seconds = time.perf_counter() - began
+    print(f"{ceilings} in {seconds:.1f} s")
+    expected = {"copy_bytes_per_s": 4.25e12, "fp32": 51e12, "tf32": 368e12, "fp16": 694e12, "bf16": 735e12}
+    for name, rate in expected.items():
+        assert 0.5 * rate < getattr(ceilings, name) < 1.1 * rate, name
+    assert seconds < 10
+    assert torch.cuda.memory_reserved() - reserved < 2**28  # what the library of matrix products keeps for itself
