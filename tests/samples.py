@@ -41,24 +41,39 @@ INTERPRETER = DeviceInfo("Test CPU", "interpreter", "2.13.0", "3.9.0", "3.11.7",
 
 
 def softmax_states(problem: Problem, block_n: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Tile maximum, running m, running l ([1, M, tiles]) and the output ([1, M, D]), in float64."""
+    """Tile maximum, running m, running l ([heads, M, tiles]) and the output ([heads, M, D]), in float64."""
     rng = np.random.default_rng(problem.seed)
-    q, k, v = (rng.standard_normal((rows, problem.d)) for rows in (problem.m, problem.n, problem.n))
+    group = problem.heads // problem.kv_heads
+    queries = [rng.standard_normal((problem.m, problem.d)) for _ in range(problem.total_heads)]
+    keys, values = (
+        [rng.standard_normal((problem.n, problem.d)) for _ in range(problem.batch * problem.kv_heads)] for _ in range(2)
+    )
+    ours = [_head_states(problem, block_n, q, keys[h // group], values[h // group]) for h, q in enumerate(queries)]
+    m_tile, m_running, l_running, out = (np.stack(arrays) for arrays in zip(*ours, strict=True))
+    return m_tile, m_running, l_running, out
+
+
+def _head_states(
+    problem: Problem, block_n: int, q: FloatArray, k: FloatArray, v: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     scores = q @ k.T / np.sqrt(problem.d)
+    if problem.causal:
+        scores[~np.tri(problem.m, problem.n, problem.n - problem.m, dtype=bool)] = -np.inf
     tiles = [scores[:, start : start + block_n] for start in range(0, problem.n, block_n)]
     m_tile = np.stack([tile.max(axis=1) for tile in tiles], axis=1)
     m_running = np.maximum.accumulate(m_tile, axis=1)
+    shift = np.where(np.isfinite(m_running), m_running, 0.0)  # a row that has seen no key: exp(-inf) is 0
     ends = [min(problem.n, (i + 1) * block_n) for i in range(len(tiles))]
     l_running = np.stack(
-        [np.exp(scores[:, :end] - m_running[:, i : i + 1]).sum(axis=1) for i, end in enumerate(ends)], axis=1
+        [np.exp(scores[:, :end] - shift[:, i : i + 1]).sum(axis=1) for i, end in enumerate(ends)], axis=1
     )
-    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    out = weights @ v / weights.sum(axis=1, keepdims=True)
-    return m_tile[None], m_running[None], l_running[None], out[None]
+    weights = np.exp(scores - shift[:, -1:])
+    out = weights @ v / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    return m_tile, m_running, l_running, out
 
 
 def error_stats(error_map: FloatArray, passed: bool = True) -> ErrorStats:
-    """Statistics that belong to `error_map` ([1, M, D])."""
+    """Statistics that belong to `error_map` ([heads, M, D])."""
     worst = np.unravel_index(int(np.argmax(error_map)), error_map.shape)
     return ErrorStats(
         max_abs=float(error_map.max()),

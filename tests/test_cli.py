@@ -146,9 +146,30 @@ def test_a_session_keeps_what_was_run(tmp_path: Path) -> None:
         (("run", "--preset", "nope"), "preset is 'nope'; allowed are tiny"),
         (("run", "--sdpa", "fast"), "sdpa is 'fast'"),
         (("run", "--kernel", "nope", *ON_INTERPRETER), "kernel is 'nope'; allowed are article"),
-        (("run", "--sdpa", "cudnn", *ON_INTERPRETER), "sdpa is cudnn, which cannot take fp32"),
+        (("run", "--sdpa", "cudnn", *ON_INTERPRETER), "sdpa is cudnn, which cannot run on"),
+        (("run", "--sdpa", "flash_attn_3", *ON_INTERPRETER), "sdpa is flash_attn_3, which is not installed here"),
         (("run", "--dtype", "fp16", *ON_INTERPRETER), "dtype is fp16; kernel article takes fp32"),
         (("run", "--causal", *ON_INTERPRETER), "causal is on; kernel article has no causal mask"),
+        (("run", "--heads", "2", *ON_INTERPRETER), "heads is 2; kernel article takes 1"),
+        (("run", "--heads", "8", "--kv-heads", "3"), "kv_heads is 3; allowed are the divisors of heads: 1, 2, 4, 8"),
+        (("run", "--batch", "0"), "batch is 0; allowed are 1 to 65536"),
+        (("run", "--splits", "-1"), "splits is -1; allowed are 0 (chosen by rule), 1 and more"),
+        (("run", "--splits", "some"), "'some' is no number of splits; allowed are auto, 1 and more"),
+        (("run", "--splits", "2", *ON_INTERPRETER), "splits is 2; kernel article takes 1"),
+        (("run", "--precision", "fp8"), "precision is 'fp8'; allowed are ieee, tf32"),
+        (("run", "--precision", "tf32", *ON_INTERPRETER), "precision is tf32; kernel article takes ieee"),
+        (
+            ("run", "--kernel", "flash", "--dtype", "bf16", *ON_INTERPRETER),
+            "dtype is bf16, which Triton's interpreter multiplies wrongly; allowed are fp32, fp16",
+        ),
+        (
+            ("run", "--kernel", "flash", "--dtype", "fp16", "--precision", "tf32", *ON_INTERPRETER),
+            "precision is tf32; fp16 takes ieee alone",
+        ),
+        (
+            ("run", "--kernel", "hopper", "--dtype", "fp16", *ON_INTERPRETER),
+            "kernel hopper needs a GPU of compute capability 9.0",
+        ),
         (("run", "-m", "16000000", "-n", "16000000", "-d", "256", *ON_INTERPRETER), "which needs"),
         (("run", "--trace", "/no/such/folder/t.npz"), "/no/such/folder/t.npz cannot be written"),
         (("run", "--session", "/no/such/folder/s"), "/no/such/folder/s"),
@@ -186,6 +207,48 @@ def test_presets_and_kernels_list_what_there_is() -> None:
     kernels = tilescope("kernels")
     assert kernels.returncode == 0, kernels.stderr
     assert "article" in kernels.stdout and "sdpa efficient" in kernels.stdout
+
+
+def test_kernels_json_says_what_each_takes_and_where_it_runs() -> None:
+    done = tilescope("kernels", "--json", TRITON_INTERPRET="1")
+    assert done.returncode == 0, done.stderr
+    listed = json.loads(done.stdout)
+    article = next(kernel for kernel in listed["kernels"] if kernel["name"] == "article")
+    assert article["runs_here"] and article["dtypes"] == ["fp32"] and article["block_ms"] == [16, 32, 64, 128, 256]
+    assert (article["heads"], article["causal"], article["splits"], article["max_d"]) == (False, False, False, 256)
+    for one in (*listed["kernels"], *listed["baselines"]):
+        assert one["runs_here"] is (one["unavailable"] == ""), one
+    assert {"auto", "math", "efficient", "flash", "cudnn", "flex"} <= {b["name"] for b in listed["baselines"]}
+    words = tilescope("kernels").stdout
+    assert all(f"{kernel['name']}: {kernel['description']}" in words for kernel in listed["kernels"])
+
+
+def test_every_option_of_the_problem_and_the_tile_counts(tmp_path: Path) -> None:
+    path = tmp_path / "states.npz"
+    shape = ("-m", 20, "-n", 70, "-d", 8, "--batch", 2, "--heads", 4, "--kv-heads", 2, "--causal", "--dtype", "fp16")
+    tile = ("--kernel", "split_kv", "--block-m", 16, "--block-n", 16, "--splits", 2, "--sdpa", "math")
+    done = tilescope("run", "--json", "--trace", path, *shape, *tile, *ON_INTERPRETER)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    problem = result["problem"]
+    assert [problem[name] for name in ("batch", "heads", "kv_heads", "dtype", "causal")] == [2, 4, 2, "fp16", True]
+    kernel, baseline = result["results"]
+    assert kernel["tile"]["block_n"] == 16 and kernel["tile"]["splits"] == 2 and kernel["precision"] == "ieee"
+    assert kernel["error"]["passed"] and baseline["backend"] == "math"
+    assert result["trace"]["split_tiles"] == 3 and result["trace"]["bit_equal"] is True
+    assert result["trace"]["heads"] == [] and result["trace"]["m_error"] < 1e-5 > result["trace"]["l_error"]
+    with np.load(path) as stored:
+        assert stored["m_tile"].shape == stored["m_running"].shape == stored["l_running"].shape == (8, 20, 5)
+        assert stored["q"].shape == stored["out"].shape == (8, 20, 8) and stored["k"].shape == (4, 70, 8)
+        assert {stored[name].dtype for name in stored.files} == {np.dtype(np.float32)}
+
+
+def test_a_tile_that_is_not_given_is_chosen_and_reported() -> None:
+    done = tilescope("run", "--json", "-m", 20, "-n", 70, "-d", 8, "--kernel", "split_kv", *ON_INTERPRETER)
+    assert done.returncode == 0, done.stderr
+    tile = json.loads(done.stdout)["results"][0]["tile"]
+    assert tile["splits"] >= 1, "the number really made, also where the rule chose it"
+    assert (tile["block_m"], tile["block_n"]) != (16, 16)
 
 
 def test_doctor_says_what_it_found() -> None:

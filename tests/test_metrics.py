@@ -51,6 +51,16 @@ def test_throughput_is_the_article_formula() -> None:
     assert find_metric("tflops").value(big) == pytest.approx(2.816, rel=1e-3)
 
 
+def test_throughput_counts_heads_and_visible_pairs_alone() -> None:
+    problem = Problem(64, 100, 32, batch=2, heads=6, kv_heads=3, causal=True)
+    seen = sum(min(100, row + 1 + 100 - 64) for row in range(64))
+    timed = replace(measurement(samples=(1e6,)), problem=problem)
+    assert find_metric("tflops").value(timed) == pytest.approx(4 * 12 * seen * 32 / 1e12)
+    # Where M > N, the first rows see nothing.
+    assert Problem(5, 3, 1, causal=True).visible_pairs == 1 + 2 + 3
+    assert Problem(5, 3, 1, causal=True).blind_rows == 2 and Problem(5, 3, 1).blind_rows == 0
+
+
 def test_throughput_is_not_claimed_by_the_host_clock() -> None:
     assert find_metric("tflops").value(measurement(clock="host")) is None
 

@@ -128,6 +128,19 @@ def test_a_field_of_a_later_version_is_left_out(session: Session) -> None:
     assert session.load(1).run_id == 1
 
 
+def test_heads_and_splits_come_back(session: Session) -> None:
+    record = make_record(1, Problem(20, 40, 8, batch=2, heads=4, kv_heads=2, dtype="fp16", causal=True))
+    assert record.states is not None and record.states.m_tile is not None and record.states.m_tile.shape[0] == 8
+    states = replace(record.states, heads=(0, 1, 7), split_tiles=2)
+    check = record.checked[0]
+    kept = replace(check, heads=(0, 5), error=replace(check.error, worst=(5, 1, 2), rows_left_out=3))
+    session.add(replace(record, checked=(kept,), states=states))
+    loaded = session.load(1)
+    assert loaded.started.request.problem == record.started.request.problem
+    assert loaded.checked[0].heads == (0, 5) and loaded.checked[0].error == kept.error
+    assert loaded.states is not None and (loaded.states.heads, loaded.states.split_tiles) == ((0, 1, 7), 2)
+
+
 def test_a_stopped_run_keeps_the_samples_it_has() -> None:
     record = make_record(1)
     builder = RunBuilder(record.started.request)
@@ -185,6 +198,11 @@ def test_the_recordings_in_assets_can_be_read() -> None:
         for summary in recording.summaries():
             assert summary.started.device.mode == "cuda"
             whole = recording.load(summary.run_id)
+            # They were made when the tile was a class of the model's, and every array held every head.
+            assert isinstance(whole.started.request.tile, TileConfig) and whole.started.request.auto_tile == ()
+            assert whole.started.request.tile.label.startswith(str(whole.started.request.tile.block_m))
+            assert all(check.heads == () and check.error_map is not None for check in whole.checked)
+            assert whole.states is None or (whole.states.heads == () and whole.states.split_tiles == 0)
             assert isinstance(whole.end, Failed) or (whole.states is not None and whole.states.bit_equal)
 
 

@@ -8,24 +8,34 @@ import pytest
 
 from tests.samples import GPU, INTERPRETER
 from workbench.estimate import launch_seconds, measured_seconds_per_tile, run_seconds, timed_launches
-from workbench.model import BaselineInfo, Problem, RunRequest, TileConfig, VariantInfo
-from workbench.presets import PRESETS, WELCOME, find_preset
+from workbench.model import BaselineInfo, DeviceInfo, Problem, RunRequest, TileConfig, VariantInfo
+from workbench.presets import PRESETS, WELCOME, Preset, find_preset
 from workbench.validate import find_faults, size_text, trace_bytes
 
-ARTICLE = VariantInfo("article", "", "", ("fp32",), ("ieee",), 256, (16, 32, 64, 128, 256), False, False, False)
-BASELINES = (BaselineInfo("auto", ("fp32", "fp16")), BaselineInfo("flash", ("fp16",)))
+BLOCKS = (16, 32, 64, 128, 256)
+DTYPES = ("fp32", "fp16", "bf16")
+ARTICLE = VariantInfo("article", "", "", ("fp32",), ("ieee",), 256, BLOCKS, BLOCKS, 1, False, False, False)
+GENERAL = VariantInfo("general", "", "", DTYPES, ("ieee", "tf32"), 256, BLOCKS, (16, 32), 8, True, True, True)
+ELSEWHERE = replace(GENERAL, name="elsewhere", unavailable="kernel elsewhere needs a GPU of compute capability 1.0")
+FIXED = replace(GENERAL, name="fixed", warps=(8,))
+VARIANTS = (ARTICLE, GENERAL, FIXED, ELSEWHERE)
+BASELINES = (
+    BaselineInfo("auto", DTYPES),
+    BaselineInfo("flash", ("fp16", "bf16")),
+    BaselineInfo("cudnn", ("fp16", "bf16"), d_step=8),
+    BaselineInfo("efficient", DTYPES, unavailable="it needs an NVIDIA GPU"),
+    BaselineInfo("flex", DTYPES, min_d=16),
+)
 GOOD = RunRequest(Problem(64, 129, 128))
+MANY = RunRequest(Problem(64, 129, 128, 2, 8, 4), TileConfig(32, 32), kernel="general")
 
 
-def faults(request: RunRequest) -> dict[str, str]:
-    return {f.field: f.message for f in find_faults(request, GPU, (ARTICLE,), BASELINES)}
+def faults(request: RunRequest, device: DeviceInfo = GPU) -> dict[str, str]:
+    return {f.field: f.message for f in find_faults(request, device, VARIANTS, BASELINES)}
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda p: p.name)
-def test_every_preset_can_run(preset: object) -> None:
-    from workbench.presets import Preset
-
-    assert isinstance(preset, Preset)
+def test_every_preset_can_run(preset: Preset) -> None:
     assert faults(RunRequest(preset.problem, preset.tile, rtol=preset.rtol, atol=preset.atol)) == {}
 
 
@@ -42,7 +52,26 @@ def test_every_preset_can_run(preset: object) -> None:
         (replace(GOOD, tile=TileConfig(num_warps=64)), "num_warps", "64", "1, 2, 4, 8, 16, 32"),
         (replace(GOOD, tile=TileConfig(num_stages=0)), "num_stages", "0", "1 to 8"),
         (replace(GOOD, tile=TileConfig(splits=2)), "splits", "2", "1"),
-        (replace(GOOD, sdpa="flash"), "sdpa", "flash", "auto"),
+        (replace(GOOD, tile=TileConfig(splits=-1)), "splits", "-1", "0 (chosen by rule), 1 and more"),
+        (replace(GOOD, sdpa="flash"), "sdpa", "flash", "auto, flex, none"),
+        (replace(GOOD, sdpa="efficient"), "sdpa", "it needs an NVIDIA GPU", "auto, flex, none"),
+        (replace(GOOD, sdpa="flash_attn"), "sdpa", "flash_attn, which is not installed here", "auto, flex, none"),
+        (replace(GOOD, problem=Problem(8, 8, 8), sdpa="flex"), "sdpa", "from 16 to 256, not 8", "auto, none"),
+        (
+            replace(MANY, problem=Problem(8, 8, 24, dtype="fp16"), kernel="general", sdpa="cudnn", precision="tf32"),
+            "precision",
+            "tf32; fp16",
+            "ieee alone",
+        ),
+        (replace(GOOD, kernel="elsewhere"), "kernel", "compute capability 1.0", "allowed are article, general, fixed"),
+        (replace(GOOD, problem=Problem(8, 8, 8, causal=True)), "causal", "no causal mask", "article"),
+        (replace(GOOD, problem=Problem(8, 8, 8, dtype="bf16")), "dtype", "bf16", "fp32"),
+        (replace(MANY, problem=Problem(8, 8, 12)), "d", "12", "multiples of 8"),
+        (replace(MANY, problem=Problem(8, 8, 8, 1, 8, 3)), "kv_heads", "3", "divisors of heads: 1, 2, 4, 8"),
+        (replace(MANY, problem=Problem(8, 8, 8, 0)), "batch", "0", "1 to 65536"),
+        (replace(MANY, tile=TileConfig(64, 64)), "block_n", "64", "kernel general takes 16, 32"),
+        (replace(MANY, kernel="fixed", tile=TileConfig(32, 32, 4)), "num_warps", "4", "kernel fixed takes 8"),
+        (replace(MANY, precision="bf16x3"), "precision", "bf16x3", "ieee, tf32"),
         (replace(GOOD, kernel="other"), "kernel", "other", "article"),
         (replace(GOOD, precision="tf32"), "precision", "tf32", "ieee"),
         (replace(GOOD, rtol=float("nan")), "rtol", "nan", "finite"),
@@ -60,10 +89,47 @@ def test_a_fault_names_its_field_the_value_and_what_is_allowed(
 
 
 def test_a_kernels_own_limits_are_kept() -> None:
-    narrow = replace(ARTICLE, name="narrow", max_d=64, blocks=(64,))
+    narrow = replace(ARTICLE, name="narrow", max_d=64, block_ns=(64,))
     request = replace(GOOD, kernel="narrow", tile=TileConfig(64, 32))
     found = {f.field: f.message for f in find_faults(request, GPU, (narrow,))}
     assert found == {"d": "D is 128; kernel narrow takes 1 to 64", "block_n": "BLOCK_N is 32; kernel narrow takes 64"}
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        MANY,
+        replace(MANY, tile=TileConfig(32, 32, splits=0)),
+        replace(MANY, tile=TileConfig(32, 32, splits=7)),
+        replace(MANY, precision="tf32"),
+        replace(MANY, problem=Problem(40, 20, 24, 2, 8, 8, "bf16", causal=True), sdpa="cudnn"),
+        replace(GOOD, tile=TileConfig(splits=0)),
+    ],
+)
+def test_what_a_kernel_takes_is_no_fault(request_: RunRequest) -> None:
+    assert faults(request_) == {}
+
+
+def test_bf16_is_refused_on_the_interpreter_alone() -> None:
+    request = replace(MANY, problem=Problem(8, 8, 8, dtype="bf16"))
+    assert faults(request) == {}
+    assert faults(request, INTERPRETER) == {
+        "dtype": "dtype is bf16, which Triton's interpreter multiplies wrongly; allowed are fp32, fp16"
+    }
+    assert "kernel article takes fp32" in faults(replace(request, kernel="article"), INTERPRETER)["dtype"]
+
+
+def test_a_tile_that_the_engine_chooses_is_not_looked_at() -> None:
+    open_ = replace(MANY, tile=TileConfig(16, 64, 3, splits=-1), auto_tile=("block_n", "num_warps", "splits"))
+    assert faults(open_) == {}
+    assert list(faults(replace(open_, auto_tile=("num_warps",)))) == ["splits", "block_n"]
+
+
+def test_memory_counts_every_head() -> None:
+    one = replace(MANY, problem=Problem(2**17, 2**17, 128))
+    assert faults(one) == {}
+    many = faults(replace(one, problem=replace(one.problem, batch=16, heads=32)))
+    assert "16 x 32 heads" in many["m"] and "80.0 GiB" in many["m"]
 
 
 def test_rules_of_the_device_wait_until_it_is_known() -> None:
@@ -72,7 +138,9 @@ def test_rules_of_the_device_wait_until_it_is_known() -> None:
 
 def test_sizes_are_written_in_their_unit() -> None:
     assert [size_text(n) for n in (12, 2048, 16 * 2**20, 3 * 2**30)] == ["12 B", "2.0 KiB", "16.0 MiB", "3.0 GiB"]
-    assert trace_bytes(RunRequest(Problem(1024, 4096, 128), TileConfig(16, 16))) == 3 * 4 * 1024 * 256
+    one_head = RunRequest(Problem(1024, 4096, 128), TileConfig(16, 16))
+    assert trace_bytes(one_head) == 3 * 4 * 1024 * 256
+    assert trace_bytes(replace(one_head, problem=Problem(1024, 4096, 128, 4, 16))) == trace_bytes(one_head)
 
 
 def test_the_estimate_grows_with_the_tiles_and_learns() -> None:
@@ -87,6 +155,17 @@ def test_the_estimate_grows_with_the_tiles_and_learns() -> None:
     measured = make_record(1, Problem(64, 64, 16), kernel_us=48_000.0, device=INTERPRETER).measurement("kernel")
     assert measured is not None
     assert measured_seconds_per_tile(measured) == pytest.approx(3e-3, rel=0.1)
+
+
+def test_the_estimate_counts_heads_and_what_the_mask_leaves() -> None:
+    whole = RunRequest(Problem(512, 512, 64))
+    heads = replace(whole, problem=replace(whole.problem, batch=2, heads=3))
+    assert launch_seconds(heads) == pytest.approx(6 * launch_seconds(whole))
+    # 32 x 32 tiles, of which a causal mask leaves 32 * 33 / 2.
+    causal = replace(whole, problem=replace(whole.problem, causal=True))
+    assert launch_seconds(causal) / launch_seconds(whole) == pytest.approx(528 / 1024, rel=0.02)
+    one_tile = RunRequest(Problem(5, 5, 64, causal=True))
+    assert launch_seconds(one_tile) == launch_seconds(replace(one_tile, problem=Problem(5, 5, 64)))
 
 
 def test_a_first_run_is_short_everywhere() -> None:

@@ -11,6 +11,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from kernels.tiles import AUTO_SPLITS
 from workbench import __version__, model
 from workbench.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_PASSED, UsageError
 from workbench.model import Problem, RunRequest, TileConfig
@@ -18,6 +19,9 @@ from workbench.presets import PRESETS, Preset, find_preset
 from workbench.validate import find_faults
 
 T = TypeVar("T", Problem, TileConfig, RunRequest)
+
+# The presets' tiles are the article's, for its kernel.
+TILED_BY_PRESET = RunRequest.kernel
 
 _EPILOG = """\
 exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed; 130 interrupted.
@@ -81,7 +85,9 @@ def make_parser() -> argparse.ArgumentParser:
     doctor.add_argument("--json", action="store_true", help="print one JSON object")
     doctor.set_defaults(command="doctor")
     commands.add_parser("presets", help="the named problems").set_defaults(command="presets")
-    commands.add_parser("kernels", help="the kernels and SDPA backends on this machine").set_defaults(command="kernels")
+    kernels = commands.add_parser("kernels", help="the kernels and baselines, and what each takes on this machine")
+    kernels.add_argument("--json", action="store_true", help="print one JSON object")
+    kernels.set_defaults(command="kernels")
     return parser
 
 
@@ -93,7 +99,12 @@ def request_from(options: argparse.Namespace) -> RunRequest:
     preset = preset_from(options.preset) or Preset("", "", Problem(64, 129, 128))
     problem = _override(preset.problem, options)
     tile = _override(preset.tile, options)
-    request = _override(RunRequest(problem, tile, rtol=preset.rtol, atol=preset.atol), options)
+    request = _override(RunRequest(problem, tile), options)
+    rtol, atol = preset.tolerances(problem.dtype, request.precision)
+    request = _override(replace(request, rtol=rtol, atol=atol), options)
+    if request.kernel != TILED_BY_PRESET:
+        # What is not given is chosen for the device, once the engine knows it.
+        request = replace(request, auto_tile=tuple(f.name for f in fields(tile) if getattr(options, f.name) is None))
     faults = find_faults(request)
     if faults:
         raise UsageError("; ".join(fault.message for fault in faults))
@@ -145,7 +156,7 @@ def _dispatch(options: argparse.Namespace) -> int:
         case _:
             from workbench.commands import list_kernels
 
-            return list_kernels()
+            return list_kernels(options.json)
 
 
 def _add_window_options(parser: argparse.ArgumentParser, default: str | None) -> None:
@@ -165,26 +176,51 @@ def _add_request_options(parser: argparse.ArgumentParser) -> None:
     problem.add_argument("-m", type=int, help="query rows")
     problem.add_argument("-n", type=int, help="keys")
     problem.add_argument("-d", type=int, help="features of a head")
-    for name in ("batch", "heads", "kv-heads"):
-        problem.add_argument(f"--{name}", type=int, metavar="COUNT")
+    problem.add_argument("--batch", type=int, metavar="COUNT", help="batches (default 1)")
+    problem.add_argument("--heads", type=int, metavar="COUNT", help="query heads of a batch (default 1)")
+    problem.add_argument(
+        "--kv-heads", type=int, metavar="COUNT", help="key heads of a batch, which query heads share evenly (default 1)"
+    )
     problem.add_argument("--dtype", metavar="|".join(model.DTYPES))
-    problem.add_argument("--causal", action="store_true", default=None)
+    problem.add_argument(
+        "--causal",
+        action="store_true",
+        default=None,
+        help="mask: the last query row sees every key, the one before one fewer",
+    )
     problem.add_argument("--seed", type=int)
     problem.add_argument("--inputs", metavar="|".join(model.INPUT_DISTRIBUTIONS), help="distribution of the inputs")
-    tile = parser.add_argument_group("tile")
+    tile = parser.add_argument_group(
+        "tile", "what is not given is chosen for the problem and the device; for the article's kernel it is 16 x 16"
+    )
     tile.add_argument("--kernel", metavar="NAME", help="see: kernels")
-    for name in ("block-m", "block-n", "num-warps", "num-stages", "splits"):
+    for name in ("block-m", "block-n", "num-warps", "num-stages"):
         tile.add_argument(f"--{name}", type=int, metavar="COUNT")
-    tile.add_argument("--precision", metavar="|".join(model.PRECISIONS))
+    tile.add_argument(
+        "--splits", type=_splits, metavar="auto|COUNT", help="programs that share the keys of a query block"
+    )
+    tile.add_argument(
+        "--precision",
+        metavar="|".join(model.PRECISIONS),
+        help="of the fp32 dots on a GPU; the interpreter computes every dot in full precision",
+    )
     measuring = parser.add_argument_group("measuring")
     measuring.add_argument("--protocol", metavar="|".join(model.PROTOCOLS))
     measuring.add_argument("--sdpa", metavar="|".join(model.SDPA_CHOICES))
     measuring.add_argument("--device", metavar="|".join(model.DEVICE_CHOICES))
-    measuring.add_argument("--rtol", type=float)
-    measuring.add_argument("--atol", type=float)
+    for name in ("rtol", "atol"):
+        measuring.add_argument(f"--{name}", type=float, help="default: the preset's, or what dtype and precision need")
     measuring.add_argument(
         "--time-limit", dest="time_limit_s", type=float, metavar="S", help="longest silence of the engine, in seconds"
     )
+
+
+def _splits(text: str) -> int:
+    if text == "auto":
+        return AUTO_SPLITS
+    if not re.fullmatch(r"-?\d+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of splits; allowed are auto, 1 and more")
+    return int(text)
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -15,10 +15,13 @@ from workbench.model import FloatArray, RunRecord
 
 Arrays = dict[str, FloatArray]
 
+# The model's own, and TileConfig, which it has from the kernels. A file names only the class, not where it lives.
 _CLASSES = {
     name: value
     for name, value in vars(model).items()
-    if isinstance(value, type) and dataclasses.is_dataclass(value) and value.__module__ == model.__name__
+    if isinstance(value, type)
+    and dataclasses.is_dataclass(value)
+    and value.__module__ in (model.__name__, model.TileConfig.__module__)
 }
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from workbench import codec
 from workbench.engine.host import KernelHost
@@ -21,11 +22,14 @@ from workbench.model import (
     Log,
     Measurement,
     Progress,
+    Ready,
     Role,
     RunRecord,
     RunRequest,
     Tensors,
+    TileConfig,
     TileStates,
+    VariantInfo,
 )
 from workbench.presets import PRESETS
 from workbench.session import RunBuilder, Session, SessionError
@@ -64,8 +68,8 @@ def list_presets() -> int:
     return EXIT_PASSED
 
 
-def list_kernels() -> int:
-    """Print the kernels and the SDPA backends with what each takes here."""
+def list_kernels(as_json: bool) -> int:
+    """Print the kernels and the baselines with what each takes here."""
     with _host() as host:
         for event in host.wait_ready():
             if isinstance(event, Failed):
@@ -73,14 +77,56 @@ def list_kernels() -> int:
                 return EXIT_FAILED
         ready = host.ready
     assert ready is not None
-    print(f"on {ready.device.name} ({ready.device.mode_label}):")
-    for variant in ready.variants:
-        takes = f"{', '.join(variant.dtypes)}; D up to {variant.max_d}; blocks {', '.join(map(str, variant.blocks))}"
-        print(f"{variant.name:<10}  {variant.description}; takes {takes}")
-    for baseline in ready.baselines:
-        takes = f"takes {', '.join(baseline.dtypes)}" if baseline.dtypes else "cannot run here"
-        print(f"sdpa {baseline.name:<10}  {takes}")
+    print(json.dumps(kernels_object(ready)) if as_json else "\n".join(kernel_lines(ready)))
     return EXIT_PASSED
+
+
+def kernels_object(ready: Ready) -> dict[str, Any]:
+    """What `kernels --json` prints: the environment, and what each kernel and each baseline takes there."""
+    return {
+        "environment": codec.environment(ready.device),
+        "kernels": [{**codec.plain(one), "runs_here": not one.unavailable} for one in ready.variants],
+        "baselines": [{**codec.plain(one), "runs_here": not one.unavailable} for one in ready.baselines],
+    }
+
+
+def kernel_lines(ready: Ready) -> Iterator[str]:
+    """The same in words: of each what it is, what it takes, and why it cannot run where it cannot."""
+    yield f"on {ready.device.name} ({ready.device.mode_label}):"
+    for variant in ready.variants:
+        yield f"{variant.name}: {variant.description}"
+        yield f"    {_variant_takes(variant)}"
+        if variant.unavailable:
+            yield f"    cannot run here: {variant.unavailable}"
+    for baseline in ready.baselines:
+        yield f"sdpa {baseline.name}: {baseline.description}"
+        if baseline.unavailable:
+            yield f"    cannot run here: {baseline.unavailable}"
+        else:
+            dims = _dimensions(baseline.min_d, baseline.max_d, baseline.d_step)
+            yield f"    takes {', '.join(baseline.dtypes)}; {dims}"
+
+
+def _variant_takes(variant: VariantInfo) -> str:
+    blocks: tuple[tuple[str, tuple[int, ...]], ...] = (("BLOCK_M", variant.block_ms), ("BLOCK_N", variant.block_ns))
+    if variant.block_ms == variant.block_ns:
+        blocks = (("BLOCK_M and BLOCK_N", variant.block_ms),)
+    parts = (
+        f"takes {', '.join(variant.dtypes)}",
+        f"precision {', '.join(variant.precisions)}",
+        _dimensions(1, variant.max_d, variant.d_step),
+        "heads and grouped heads" if variant.heads else "one head",
+        "causal or not" if variant.causal else "no causal mask",
+        "splits of the keys" if variant.splits else "no splits",
+        *(f"{name} {', '.join(map(str, sizes))}" for name, sizes in (*blocks, ("num_warps", variant.warps))),
+    )
+    return "; ".join(parts)
+
+
+def _dimensions(low: int, high: int, step: int) -> str:
+    """The values of D that something takes."""
+    span = f"D up to {high}" if low == 1 else f"D from {low} to {high}"
+    return span if step == 1 else f"{span} in multiples of {step}"
 
 
 def result_object(record: RunRecord) -> dict[str, Any]:
@@ -104,9 +150,9 @@ def result_object(record: RunRecord) -> dict[str, Any]:
 def summary_lines(record: RunRecord) -> Iterator[str]:
     """A run in words, the verdict on its correctness before its speed."""
     device, request = record.started.device, record.started.request
-    yield f"{request.problem.shape}, {request.problem.dtype}, seed {request.problem.seed}, on {device.name}"
+    yield f"{_problem_text(request)}, seed {request.problem.seed}, on {device.name}"
     for check in record.checked:
-        name = f"sdpa ({check.backend})" if check.role == "baseline" else f"{check.implementation} {request.tile.label}"
+        name = f"sdpa ({check.backend})" if check.role == "baseline" else _kernel_text(record)
         verdict = "passed" if check.error.passed else "WRONG"
         yield f"{name}: {verdict}, max error {check.error.max_abs:.2e} at rtol {request.rtol:g}, atol {request.atol:g}"
         measured = record.measurement(check.role)
@@ -117,6 +163,26 @@ def summary_lines(record: RunRecord) -> Iterator[str]:
         yield f"times are on the host's clock: {device.mode_label}"
     elif both is not None:
         yield f"SDPA takes {both.baseline_over_kernel:.3g} times the kernel's time ({both.low:.3g} to {both.high:.3g})"
+
+
+def _problem_text(request: RunRequest) -> str:
+    problem = request.problem
+    heads = f"{problem.batch} x {problem.heads} heads ({problem.kv_heads} of keys), " if problem.total_heads > 1 else ""
+    precision = "" if problem.dtype != "fp32" or request.precision == "ieee" else f" ({request.precision})"
+    return f"{heads}{problem.shape}, {problem.dtype}{precision}{', causal' if problem.causal else ''}"
+
+
+def _kernel_text(record: RunRecord) -> str:
+    """The kernel with the tile as launched."""
+    tile = _launched_tile(record)
+    splits = f", {tile.splits} splits" if tile.splits > 1 else ""
+    return f"{record.started.request.kernel} {tile.label}{splits}"
+
+
+def _launched_tile(record: RunRecord) -> TileConfig:
+    """The tile with the key splits that were made, where the run came so far; else the request's."""
+    measured = record.measurement("kernel")
+    return measured.tile if measured is not None and measured.tile is not None else record.started.request.tile
 
 
 def _latency_text(measured: Measurement) -> str:
@@ -137,7 +203,7 @@ def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, 
         "failure": codec.plain(_failure_of(record, role, failure)),
     }
     if role == "kernel":
-        result |= {"tile": codec.plain(request.tile), "precision": request.precision}
+        result |= {"tile": codec.plain(_launched_tile(record)), "precision": request.precision}
         result["resources"] = codec.plain(measured.resources) if measured is not None else None
     else:
         result["backend"] = check.backend if check is not None else request.sdpa
@@ -166,7 +232,7 @@ def _latency_object(measured: Measurement) -> dict[str, Any]:
 def _trace_object(states: TileStates | None) -> dict[str, Any] | None:
     if states is None:
         return None
-    names = ("block_m", "block_n", "m_error", "l_error", "bit_equal", "skipped")
+    names = ("block_m", "block_n", "m_error", "l_error", "bit_equal", "skipped", "split_tiles", "heads")
     return {name: codec.plain(getattr(states, name)) for name in names}
 
 
@@ -215,10 +281,12 @@ def _session(path: Path | None) -> Session | None:
 
 
 def _write_trace(path: Path, states: TileStates, tensors: Tensors) -> None:
-    arrays = {"q": tensors.q, "k": tensors.k, "v": tensors.v, "out": tensors.out}
+    arrays: dict[str, npt.NDArray[Any]] = {"q": tensors.q, "k": tensors.k, "v": tensors.v, "out": tensors.out}
     if states.skipped or states.m_tile is None or states.m_running is None or states.l_running is None:
         print(f"tilescope: no states in {path}: {states.skipped}", file=sys.stderr)
     else:
         arrays |= {"m_tile": states.m_tile, "m_running": states.m_running, "l_running": states.l_running}
+        if states.heads:  # q, k, v and out are of all heads, the states of these
+            arrays["heads"] = np.array(states.heads)
     with path.open("wb") as file:  # a file, not a name: savez would add .npz to it
         np.savez(file, **arrays)  # type: ignore[arg-type]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from workbench.model import Measurement, Mode, RunRequest, TileConfig
 
 # Triton's interpreter runs every operation of every tile in Python. On one 2025 server core a tile update takes about
@@ -51,8 +53,16 @@ def run_seconds(request: RunRequest, seconds_per_tile: float = SECONDS_PER_TILE)
 
 
 def _work(request: RunRequest) -> tuple[int, float]:
-    """Tile updates of one launch, and the seconds that their arithmetic alone takes."""
+    """Tile updates of one launch over all heads, and the seconds that their arithmetic alone takes.
+
+    Under a causal mask a query block takes in the tiles that its rows see, the one that the mask cuts counting whole.
+    """
     problem, tile = request.problem, request.tile
-    tiles = -(-problem.m // tile.block_m) * -(-problem.n // tile.block_n)
+    blocks, key_tiles = -(-problem.m // tile.block_m), -(-problem.n // tile.block_n)
+    tiles = blocks * key_tiles
+    if problem.causal:
+        seen = problem.visible_pairs / (problem.m * problem.n)
+        tiles = min(tiles, ceil(seen * tiles) + (blocks + 1) // 2)
+    tiles *= problem.total_heads
     padded = tiles * tile.block_m * tile.block_n * max(16, problem.d)
     return tiles, 4 * padded * SECONDS_PER_FLOP

@@ -1,8 +1,9 @@
 """What crosses the process boundary: frozen dataclasses of scalars, strings and numpy arrays.
 
 Nothing here knows torch, triton or Qt, so that the window can hold every result without importing
-the libraries that made it. Shapes carry a leading head axis (1 for a single head); times are in
-microseconds, sizes in bytes; m is in natural-log units of the scaled score q.k / sqrt(D).
+the libraries that made it. Shapes carry a leading head axis, which counts the heads of all batches one after the
+other (head h of batch b is b * heads + h; 1 for a single head); times are in microseconds, sizes in bytes; m is in
+natural-log units of the scaled score q.k / sqrt(D).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from kernels.tiles import TileConfig as TileConfig
+
 FloatArray = npt.NDArray[np.floating[Any]]
 
 Role = Literal["kernel", "baseline"]
@@ -22,8 +25,9 @@ FailureKind = Literal["compile", "resources", "launch", "memory", "timeout", "di
 
 DTYPES = ("fp32", "fp16", "bf16")
 DTYPE_BYTES = {"fp32": 4, "fp16": 2, "bf16": 2}
-PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
-SDPA_CHOICES = ("auto", "math", "efficient", "flash", "cudnn", "none")
+PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6", "fp16x3")
+SDPA_CHOICES = ("auto", "math", "efficient", "flash", "cudnn", "flex", "flash_attn", "flash_attn_3", "none")
+WARPS = (1, 2, 4, 8, 16, 32)
 DEVICE_CHOICES = ("auto", "cuda", "interpreter")
 PROTOCOLS = ("article",)
 INPUT_DISTRIBUTIONS = {
@@ -38,8 +42,9 @@ INTERPRETER_LABEL = "interpreter, not GPU time"
 
 @dataclass(frozen=True)
 class Problem:
-    """An attention problem: Q is M x D, K and V are N x D, per head.
+    """An attention problem: Q is M x D, K and V are N x D, per head; `heads` query heads share `kv_heads` key heads.
 
+    The causal mask is aligned to the lower right: row i sees the keys up to i + N - M, the last row sees all.
     `seed` and `inputs` (a key of INPUT_DISTRIBUTIONS) decide the values, so that a run can be repeated.
     """
 
@@ -60,33 +65,36 @@ class Problem:
         return f"{self.m} × {self.n} × {self.d}"
 
     @property
-    def flops(self) -> int:
-        """Floating-point operations of the two matrix products: 4 M N D per head, a multiply-add being two."""
-        return 4 * self.batch * self.heads * self.m * self.n * self.d
-
-
-@dataclass(frozen=True)
-class TileConfig:
-    """How the kernel cuts the problem: tile sizes in rows, and the compiler's two launch options."""
-
-    block_m: int = 16
-    block_n: int = 16
-    num_warps: int = 4
-    num_stages: int = 3
-    splits: int = 1
+    def total_heads(self) -> int:
+        """Query heads of all batches: the length of the head axis of what a run sends."""
+        return self.batch * self.heads
 
     @property
-    def label(self) -> str:
-        """BLOCK_M x BLOCK_N as people write it."""
-        return f"{self.block_m}×{self.block_n}"
+    def blind_rows(self) -> int:
+        """First rows of each head that see no key: M - N of them under a causal mask, where M > N."""
+        return max(0, self.m - self.n) if self.causal else 0
+
+    @property
+    def visible_pairs(self) -> int:
+        """Pairs of a query row and a key that the mask lets through, in one head."""
+        if not self.causal:
+            return self.m * self.n
+        rows = min(self.m, self.n)  # rows that see a key: they see n - rows + 1 to n of them
+        return rows * (2 * self.n - rows + 1) // 2
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations of the two matrix products: 4 D per visible pair, a multiply-add being two."""
+        return 4 * self.total_heads * self.visible_pairs * self.d
 
 
 @dataclass(frozen=True)
 class RunRequest:
     """One run of a kernel and, unless `sdpa` is "none", of PyTorch's SDPA beside it.
 
-    `time_limit_s` is the longest silence the host accepts from the engine, in seconds, before it ends it; None
-    leaves that to the host.
+    `auto_tile` names the fields of `tile` that the engine is to choose for its device, by `TileConfig.default`; the
+    request in `Started` has what it chose, and none left to choose. `time_limit_s` is the longest silence the host
+    accepts from the engine, in seconds, before it ends it; None leaves that to the host.
     """
 
     problem: Problem
@@ -101,6 +109,7 @@ class RunRequest:
     trace: bool = True
     keep_tensors: bool = False
     time_limit_s: float | None = None
+    auto_tile: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,7 +140,10 @@ class DeviceInfo:
 
 @dataclass(frozen=True)
 class VariantInfo:
-    """What a kernel variant accepts, as the child announces it."""
+    """What a kernel variant accepts, as the child announces it; see `kernels.KernelVariant`.
+
+    `unavailable` says why it cannot run on this device, "" if it can.
+    """
 
     name: str
     title: str
@@ -139,18 +151,32 @@ class VariantInfo:
     dtypes: tuple[str, ...]
     precisions: tuple[str, ...]
     max_d: int
-    blocks: tuple[int, ...]
+    block_ms: tuple[int, ...]
+    block_ns: tuple[int, ...]
+    d_step: int
     heads: bool
     causal: bool
     splits: bool
+    unavailable: str = ""
+    warps: tuple[int, ...] = WARPS
 
 
 @dataclass(frozen=True)
 class BaselineInfo:
-    """An SDPA backend on this device: the dtypes it takes there (none: it cannot run there at all)."""
+    """A baseline on this device: a backend of SDPA, or another attention that PyTorch's users have.
+
+    `dtypes` are those it takes there; D is a multiple of `d_step` from `min_d` to `max_d`. All take heads, grouped
+    heads and the causal mask, in the way that `description` says. `unavailable` says why it cannot run on this device,
+    "" if it can. A baseline whose package is not installed is not announced.
+    """
 
     name: str
     dtypes: tuple[str, ...]
+    description: str = ""
+    unavailable: str = ""
+    min_d: int = 1
+    max_d: int = 256
+    d_step: int = 1
 
 
 @dataclass(frozen=True)
@@ -158,8 +184,9 @@ class ErrorStats:
     """Error of an output against float64 attention, over all its elements.
 
     `worst` is (head, row, column) of the largest absolute error, `worst_got` and `worst_expected` the two
-    values there. `passed` is allclose at `rtol` and `atol`; `non_finite` counts NaN and infinities, which
-    never pass.
+    values there; the head is its number among all heads. `passed` is allclose at `rtol` and `atol`; `non_finite`
+    counts NaN and infinities, which never pass. `rows_left_out` is the number of first rows of each head that
+    were not compared: a baseline may give NaN for a row that sees no key.
     """
 
     max_abs: float
@@ -173,6 +200,7 @@ class ErrorStats:
     atol: float
     passed: bool
     non_finite: int = 0
+    rows_left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -219,7 +247,10 @@ class Resources:
 
 @dataclass(frozen=True)
 class Measurement:
-    """One implementation's result in one run. `backend` names what SDPA really took, "" for a kernel."""
+    """One implementation's result in one run. `backend` names what SDPA really took, "" for a kernel.
+
+    `tile` is the tile as launched: its `splits` is the number really made, also where the request left it open.
+    """
 
     implementation: str
     role: Role
@@ -261,13 +292,19 @@ class Progress:
 
 @dataclass(frozen=True)
 class Checked:
-    """An output compared with float64, before anything is timed. The map is |out - float64|."""
+    """An output compared with float64, before anything is timed. The map is |out - float64|.
+
+    `heads` are the numbers of the heads that the map's first axis holds, in that order, where the maps of all would be
+    too large to send; empty: all of them in order. The head of `error.worst` is always there. A row that was left out
+    of the comparison is 0 in the map.
+    """
 
     implementation: str
     role: Role
     error: ErrorStats
-    error_map: FloatArray | None  # [heads, M, D] float32
+    error_map: FloatArray | None  # [heads kept, M, D] float32
     backend: str = ""
+    heads: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -293,28 +330,37 @@ class TileStates:
     `m_error` and `l_error` are the largest relative differences from the float64 states, and `bit_equal` says
     whether the traced launch gave the very bits of the untraced one; both None until complete.
     `skipped` says in words why there is no trace; the arrays are None then, or when not loaded.
+    `split_tiles` is the number of key tiles in each key split, 0 where the keys are not split: m and l begin anew at
+    every multiple of it. A tile that no row of its block sees (causal) is never run: it stays NaN.
+    `heads` are the numbers of the heads that the arrays' first axis holds, in that order, where the states of all
+    would be too large to send; empty: all of them in order. The errors and `bit_equal` are of all heads.
     """
 
     block_m: int
     block_n: int
     n: int
-    m_tile: FloatArray | None  # [heads, M, tiles] float32: the tile's own maximum
-    m_running: FloatArray | None  # [heads, M, tiles] float32
-    l_running: FloatArray | None  # [heads, M, tiles] float32
+    m_tile: FloatArray | None  # [heads kept, M, tiles] float32: the tile's own maximum
+    m_running: FloatArray | None  # [heads kept, M, tiles] float32
+    l_running: FloatArray | None  # [heads kept, M, tiles] float32
     complete: bool = True
     m_error: float | None = None
     l_error: float | None = None
     bit_equal: bool | None = None
     skipped: str = ""
+    split_tiles: int = 0
+    heads: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Tensors:
-    """The run's own inputs and the kernel's output, sent only when the request asks to keep them."""
+    """The run's own inputs and the kernel's output, sent only when the request asks to keep them.
+
+    All float32, which holds every fp16 and bf16 value exactly.
+    """
 
     q: FloatArray  # [heads, M, D]
-    k: FloatArray  # [heads, N, D]
-    v: FloatArray  # [heads, N, D]
+    k: FloatArray  # [key heads, N, D], those of all batches too
+    v: FloatArray  # [key heads, N, D]
     out: FloatArray  # [heads, M, D]
 
 

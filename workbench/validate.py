@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kernels.tiles import AUTO_SPLITS
 from workbench import model
 from workbench.model import BaselineInfo, DeviceInfo, Problem, RunRequest, TileConfig, VariantInfo
 
 MAX_D = 256
+EXACT = "ieee"
 BLOCK_RANGE = (16, 256)
-WARPS = (1, 2, 4, 8, 16, 32)
+MULTI_WARPGROUP_BLOCKS = (192,)  # three warpgroups of 64 rows: what a kernel takes of these, it says itself
+WARPS = model.WARPS
 STAGES = range(1, 9)
 MAX_SIDE = 2**24
+MAX_HEADS = 2**16
 TRACE_LIMIT_BYTES = 192 * 2**20
 
 
@@ -35,9 +39,11 @@ def find_faults(
     baselines: Sequence[BaselineInfo] = (),
 ) -> tuple[Fault, ...]:
     """Everything that cannot work about `request`, in the order of the form; empty if it can run."""
-    faults = [*_problem_faults(request.problem), *_tile_faults(request.tile), *_choice_faults(request)]
+    faults = [*_problem_faults(request.problem), *_tile_faults(request), *_choice_faults(request)]
     if variants:
         faults += _variant_faults(request, variants)
+    if device is not None:
+        faults += _interpreter_faults(request, device, variants)
     if baselines:
         faults += _baseline_faults(request, baselines, device)
     if device is not None and not faults:
@@ -46,10 +52,13 @@ def find_faults(
 
 
 def trace_bytes(request: RunRequest) -> int:
-    """Bytes of the three state arrays (tile maximum, running m, running l) of the traced launch."""
+    """Bytes of the three state arrays (tile maximum, running m, running l) of one head of the traced launch.
+
+    As many heads as fit TRACE_LIMIT_BYTES are kept; where not even one does, there is no trace.
+    """
     problem = request.problem
     tiles = -(-problem.n // request.tile.block_n)
-    return 3 * 4 * problem.batch * problem.heads * problem.m * tiles
+    return 3 * 4 * problem.m * tiles
 
 
 def size_text(count: float) -> str:
@@ -68,23 +77,31 @@ def _problem_faults(problem: Problem) -> Iterator[Fault]:
     if not 1 <= problem.d <= MAX_D:
         yield Fault("d", f"D is {problem.d}; allowed are 1 to {MAX_D}")
     for name, value in (("batch", problem.batch), ("heads", problem.heads), ("kv_heads", problem.kv_heads)):
-        if value < 1:
-            yield Fault(name, f"{name} is {value}; allowed are 1 and more")
+        if not 1 <= value <= MAX_HEADS:
+            yield Fault(name, f"{name} is {value}; allowed are 1 to {MAX_HEADS}")
+    if problem.heads > 0 < problem.kv_heads and problem.heads % problem.kv_heads:
+        divisors = _listed([count for count in range(1, problem.heads + 1) if problem.heads % count == 0])
+        yield Fault("kv_heads", f"kv_heads is {problem.kv_heads}; allowed are the divisors of heads: {divisors}")
     if not 0 <= problem.seed < 2**63:
         yield Fault("seed", f"seed is {problem.seed}; allowed are 0 to 2^63 - 1")
 
 
-def _tile_faults(tile: TileConfig) -> Iterator[Fault]:
+def _tile_faults(request: RunRequest) -> Iterator[Fault]:
+    """What no kernel takes; a field that the engine is to choose is not looked at."""
+    return (fault for fault in _all_tile_faults(request.tile) if fault.field not in request.auto_tile)
+
+
+def _all_tile_faults(tile: TileConfig) -> Iterator[Fault]:
     low, high = BLOCK_RANGE
     for name, value in (("block_m", tile.block_m), ("block_n", tile.block_n)):
-        if not low <= value <= high or value & (value - 1):
+        if not low <= value <= high or (value & (value - 1) and value not in MULTI_WARPGROUP_BLOCKS):
             yield Fault(name, f"{name.upper()} is {value}; allowed are the powers of two from {low} to {high}")
     if tile.num_warps not in WARPS:
         yield Fault("num_warps", f"num_warps is {tile.num_warps}; allowed are {_listed(WARPS)}")
     if tile.num_stages not in STAGES:
         yield Fault("num_stages", f"num_stages is {tile.num_stages}; allowed are {STAGES[0]} to {STAGES[-1]}")
-    if tile.splits < 1:
-        yield Fault("splits", f"splits is {tile.splits}; allowed are 1 and more")
+    if tile.splits < AUTO_SPLITS:
+        yield Fault("splits", f"splits is {tile.splits}; allowed are {AUTO_SPLITS} (chosen by rule), 1 and more")
 
 
 def _choice_faults(request: RunRequest) -> Iterator[Fault]:
@@ -113,53 +130,111 @@ def _variant_faults(request: RunRequest, variants: Sequence[VariantInfo]) -> Ite
         known = _listed([v.name for v in variants])
         yield Fault("kernel", f"kernel is {request.kernel!r}; allowed are {known}")
         return
-    problem, tile = request.problem, request.tile
+    if variant.unavailable:
+        able = _listed([v.name for v in variants if not v.unavailable])
+        yield Fault("kernel", f"{variant.unavailable}; allowed are {able}")
+    yield from _variant_problem_faults(request.problem, variant)
+    yield from _variant_tile_faults(request, variant)
+    yield from _precision_faults(request, variant)
+
+
+def _variant_problem_faults(problem: Problem, variant: VariantInfo) -> Iterator[Fault]:
     if variant.max_d < problem.d <= MAX_D:
         yield Fault("d", f"D is {problem.d}; kernel {variant.name} takes 1 to {variant.max_d}")
-    if not tuple(_tile_faults(tile)):
-        for name, value in (("block_m", tile.block_m), ("block_n", tile.block_n)):
-            if value not in variant.blocks:
-                yield Fault(name, f"{name.upper()} is {value}; kernel {variant.name} takes {_listed(variant.blocks)}")
+    elif problem.d % variant.d_step and 1 <= problem.d <= MAX_D:
+        yield Fault("d", f"D is {problem.d}; kernel {variant.name} takes multiples of {variant.d_step}")
     if problem.dtype in model.DTYPES and problem.dtype not in variant.dtypes:
         yield Fault("dtype", f"dtype is {problem.dtype}; kernel {variant.name} takes {_listed(variant.dtypes)}")
-    if request.precision in model.PRECISIONS and request.precision not in variant.precisions:
-        allowed = _listed(variant.precisions)
-        yield Fault("precision", f"precision is {request.precision}; kernel {variant.name} takes {allowed}")
     if not variant.heads:
-        for name, value in (("batch", problem.batch), ("heads", problem.heads), ("kv_heads", problem.kv_heads)):
-            if value > 1:
+        for name, value in (("batch", problem.batch), ("heads", problem.heads)):
+            if 1 < value <= MAX_HEADS:
                 yield Fault(name, f"{name} is {value}; kernel {variant.name} takes 1")
     if problem.causal and not variant.causal:
         yield Fault("causal", f"causal is on; kernel {variant.name} has no causal mask")
-    if tile.splits > 1 and not variant.splits:
+
+
+def _variant_tile_faults(request: RunRequest, variant: VariantInfo) -> Iterator[Fault]:
+    tile, wrong = request.tile, {fault.field for fault in _all_tile_faults(request.tile)}
+    for name, label, value, allowed in (
+        ("block_m", "BLOCK_M", tile.block_m, variant.block_ms),
+        ("block_n", "BLOCK_N", tile.block_n, variant.block_ns),
+        ("num_warps", "num_warps", tile.num_warps, variant.warps),
+    ):
+        if value not in allowed and name not in wrong and name not in request.auto_tile:
+            yield Fault(name, f"{label} is {value}; kernel {variant.name} takes {_listed(allowed)}")
+    if tile.splits > 1 and not variant.splits and "splits" not in request.auto_tile:
         yield Fault("splits", f"splits is {tile.splits}; kernel {variant.name} takes 1")
+
+
+def _precision_faults(request: RunRequest, variant: VariantInfo) -> Iterator[Fault]:
+    """Of 16-bit inputs the products are exact in fp32, so that there is nothing to choose."""
+    dtype, precision = request.problem.dtype, request.precision
+    if precision not in model.PRECISIONS:
+        return
+    if dtype != "fp32" and precision != EXACT:
+        yield Fault("precision", f"precision is {precision}; {dtype} takes {EXACT} alone, its products being exact")
+    elif dtype == "fp32" and precision not in variant.precisions:
+        allowed = _listed(variant.precisions)
+        yield Fault("precision", f"precision is {precision}; kernel {variant.name} takes {allowed}")
+
+
+def _interpreter_faults(request: RunRequest, device: DeviceInfo, variants: Sequence[VariantInfo]) -> Iterator[Fault]:
+    """bf16, which Triton's interpreter multiplies wrongly, unless the kernel does not take it anyway."""
+    if device.mode != "interpreter" or request.problem.dtype != "bf16":
+        return
+    takes = next((v.dtypes for v in variants if v.name == request.kernel), model.DTYPES)
+    if "bf16" in takes:
+        allowed = _listed([dtype for dtype in takes if dtype != "bf16"]) or "other kernels"
+        yield Fault("dtype", f"dtype is bf16, which Triton's interpreter multiplies wrongly; allowed are {allowed}")
 
 
 def _baseline_faults(
     request: RunRequest, baselines: Sequence[BaselineInfo], device: DeviceInfo | None
 ) -> Iterator[Fault]:
-    dtype = request.problem.dtype
-    baseline = next((b for b in baselines if b.name == request.sdpa), None)
-    if baseline is None or dtype in baseline.dtypes or dtype not in model.DTYPES:
+    """One line at most: why the chosen baseline cannot take this problem, and which can."""
+    chosen, problem = request.sdpa, request.problem
+    if chosen == "none" or chosen not in model.SDPA_CHOICES or problem.dtype not in model.DTYPES:
         return
+    baseline = next((b for b in baselines if b.name == chosen), None)
     where = f" on {device.name}" if device is not None else ""
-    able = [b.name for b in baselines if dtype in b.dtypes]
-    yield Fault(
-        "sdpa", f"sdpa is {request.sdpa}, which cannot take {dtype}{where}; allowed are {_listed([*able, 'none'])}"
-    )
+    reason = "which is not installed here" if baseline is None else _refusal(baseline, problem, where)
+    if reason:
+        able = [b.name for b in baselines if not _refusal(b, problem, where)]
+        yield Fault("sdpa", f"sdpa is {chosen}, {reason}; allowed are {_listed([*able, 'none'])}")
+
+
+def _refusal(baseline: BaselineInfo, problem: Problem, where: str) -> str:
+    """Why `baseline` cannot take `problem`, as a clause; "" if it can."""
+    if baseline.unavailable:
+        return f"which cannot run{where}: {baseline.unavailable}"
+    if problem.dtype not in baseline.dtypes:
+        return f"which cannot take {problem.dtype}{where}"
+    if not baseline.min_d <= problem.d <= baseline.max_d and 1 <= problem.d <= MAX_D:
+        return f"which takes D from {baseline.min_d} to {baseline.max_d}, not {problem.d}"
+    if problem.d % baseline.d_step and 1 <= problem.d <= MAX_D:
+        return f"which takes D in multiples of {baseline.d_step}, not {problem.d}"
+    return ""
 
 
 def _memory_faults(request: RunRequest, device: DeviceInfo) -> Iterator[Fault]:
-    """Q, K, V, two outputs, and the float64 copies of the reference must fit beside each other."""
+    """Q, K, V, three outputs (the kernel's, SDPA's, the traced one) and the float64 reference must fit together.
+
+    What is made of one head at a time (its float64 K and V, the comparison) counts once.
+    """
     problem = request.problem
-    rows = 3 * problem.m + 2 * problem.n
-    need = problem.batch * problem.heads * problem.d * (rows * 4 + (problem.m + 2 * problem.n) * 8)
+    item = model.DTYPE_BYTES[problem.dtype]
+    queries, keys = problem.total_heads * problem.m, problem.batch * problem.kv_heads * problem.n
+    need = problem.d * (queries * (4 * item + 8) + keys * 2 * item + (2 * problem.m + 2 * problem.n) * 8)
     if need > device.memory_bytes:
         yield Fault(
             "m",
-            f"M x N x D is {problem.shape}, which needs {size_text(need)}; {device.name} has "
+            f"{_heads_text(problem)}M x N x D is {problem.shape}, which needs {size_text(need)}; {device.name} has "
             f"{size_text(device.memory_bytes)}: allowed are sizes that fit it",
         )
+
+
+def _heads_text(problem: Problem) -> str:
+    return f"{problem.batch} x {problem.heads} heads, " if problem.total_heads > 1 else ""
 
 
 def _listed(values: Sequence[object]) -> str:

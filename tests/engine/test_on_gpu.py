@@ -9,9 +9,27 @@ from collections.abc import Iterator
 
 import pytest
 
+from kernels import VARIANTS, KernelVariant
 from workbench.engine.host import KernelHost
-from workbench.model import Checked, Failed, Finished, Measured, Problem, RunEvent, RunRequest, TileConfig, TileStates
+from workbench.model import (
+    SDPA_CHOICES,
+    Checked,
+    Failed,
+    Finished,
+    Log,
+    Measured,
+    Problem,
+    RunEvent,
+    RunRequest,
+    Started,
+    TileConfig,
+    TileStates,
+)
 from workbench.presets import PRESETS
+from workbench.tolerances import default_tolerance
+from workbench.validate import find_faults
+
+EVERY_TILE_FIELD = ("block_m", "block_n", "num_warps", "num_stages", "splits")
 
 pytestmark = pytest.mark.gpu
 
@@ -61,6 +79,68 @@ def test_each_failure_is_clear_and_the_next_run_works(
     assert isinstance(run(host, Problem(64, 64, 32))[-1], Finished)
 
 
+def right(host: KernelHost, request: RunRequest) -> list[RunEvent]:
+    """The events of a run that must finish with every check passed; skips what cannot run on this device."""
+    list(host.wait_ready())
+    assert host.ready is not None
+    faults = find_faults(request, host.ready.device, host.ready.variants, host.ready.baselines)
+    if faults:
+        pytest.skip(faults[0].message)
+    events = list(host.run(request))
+    assert isinstance(events[-1], Finished), events[-1]
+    checks = [e for e in events if isinstance(e, Checked)]
+    assert checks and all(c.error.passed for c in checks), [(c.role, c.error) for c in checks]
+    return events
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "fp16", "bf16"])
+@pytest.mark.parametrize("causal", [False, True], ids=["all keys", "causal"])
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.name)
+def test_every_variant_runs_right_with_its_own_tile(
+    host: KernelHost, variant: KernelVariant, causal: bool, dtype: str
+) -> None:
+    heads = (2, 8, 2) if variant.heads else (1, 1, 1)
+    problem = Problem(300, 1000, 64, *heads, dtype=dtype, causal=causal)
+    tolerance = default_tolerance(dtype, "ieee")
+    request = RunRequest(
+        problem, kernel=variant.name, device="cuda", rtol=tolerance, atol=tolerance, auto_tile=EVERY_TILE_FIELD
+    )
+    events = right(host, request)
+    started = next(e for e in events if isinstance(e, Started))
+    measured = next(e.measurement for e in events if isinstance(e, Measured))
+    assert started.request.auto_tile == () and measured.tile is not None and measured.tile.splits >= 1
+    states = next(e for e in events if isinstance(e, TileStates))
+    assert states.bit_equal, states.skipped
+    assert states.m_error is not None and states.m_error < 1e-5
+    assert states.l_error is not None and states.l_error < 1e-5
+
+
+@pytest.mark.parametrize(("m", "n"), [(512, 512), (200, 700), (700, 200)], ids=["M = N", "M < N", "M > N"])
+@pytest.mark.parametrize("sdpa", [name for name in SDPA_CHOICES if name != "none"])
+@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
+def test_every_baseline_has_our_mask_and_our_groups(host: KernelHost, dtype: str, sdpa: str, m: int, n: int) -> None:
+    problem = Problem(m, n, 64, 2, 6, 2, dtype, causal=True)
+    tolerance = default_tolerance(dtype, "ieee")
+    events = right(
+        host,
+        RunRequest(
+            problem,
+            TileConfig(64, 64),
+            kernel="flash",
+            sdpa=sdpa,
+            device="cuda",
+            rtol=tolerance,
+            atol=tolerance,
+            trace=False,
+        ),
+    )
+    baseline = next(e for e in events if isinstance(e, Checked) and e.role == "baseline")
+    assert baseline.error.rows_left_out == max(0, m - n)
+    assert baseline.backend == sdpa or sdpa == "auto"
+    logs = "".join(e.text for e in events if isinstance(e, Log))
+    assert ("see no key" in logs) is (m > n)
+
+
 @pytest.mark.parametrize("name", ["article-small", "article-middle", "article-large"])
 def test_latency_agrees_with_a_bare_script(host: KernelHost, name: str) -> None:
     """Three of each in turn; the medians differ by less than 5%."""
@@ -80,14 +160,26 @@ def test_latency_agrees_with_a_bare_script(host: KernelHost, name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*Profiler clears events:UserWarning")
-def test_the_recorded_backend_is_the_one_whose_kernel_ran(host: KernelHost) -> None:
+@pytest.mark.parametrize(
+    ("shape", "heads", "dtype", "causal"),
+    [
+        ((256, 512, 64), (1, 1, 1), "fp32", False),
+        ((512, 512, 64), (2, 8, 2), "bf16", True),
+        ((256, 512, 64), (2, 8, 8), "bf16", True),
+        ((256, 512, 64), (2, 8, 2), "fp32", True),
+    ],
+)
+def test_the_recorded_backend_is_the_one_whose_kernel_ran(
+    host: KernelHost, shape: tuple[int, int, int], heads: tuple[int, int, int], dtype: str, causal: bool
+) -> None:
     import torch
     from torch.profiler import ProfilerActivity, profile
 
     from workbench.engine.baseline import Sdpa
     from workbench.engine.inputs import make_inputs
 
-    sdpa = Sdpa("auto", make_inputs(Problem(256, 512, 64), torch.device("cuda")))
+    problem = Problem(*shape, *heads, dtype, causal=causal)
+    sdpa = Sdpa("auto", problem, make_inputs(problem, torch.device("cuda")))
     with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as profiled:
         sdpa()
         torch.cuda.synchronize()

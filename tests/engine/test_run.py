@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from kernels import VARIANTS, KernelVariant
+from kernels.tiles import tiles_per_split
+from tests.samples import INTERPRETER
 from workbench.engine.host import KernelHost
+from workbench.engine.stopping import StopFlag
 from workbench.model import (
     Checked,
     Failed,
     Finished,
+    FloatArray,
+    Log,
     Measured,
     Problem,
     Progress,
@@ -106,6 +114,119 @@ def test_errors_and_states_belong_to_the_runs_own_tensors(host: KernelHost) -> N
     np.testing.assert_allclose(states.l_running[0, :, -1], weights.sum(1), rtol=1e-5)
 
 
+HERE = [variant for variant in VARIANTS if not variant.capability]
+GENERAL = [variant for variant in HERE if variant.heads and variant.causal]
+
+
+@pytest.mark.parametrize("shape", [(20, 40, 8), (40, 20, 8)], ids=["M < N", "M > N"])
+@pytest.mark.parametrize("variant", GENERAL, ids=lambda v: v.name)
+def test_heads_groups_and_the_mask_go_through_the_whole_run(
+    host: KernelHost, variant: KernelVariant, shape: tuple[int, int, int]
+) -> None:
+    problem = Problem(*shape, batch=2, heads=2, kv_heads=1, causal=True, seed=3)
+    tile = TileConfig(16, 16, splits=3)
+    if not variant.splits:
+        tile = replace(tile, splits=0)
+    request = RunRequest(problem, tile, kernel=variant.name, device="interpreter", keep_tensors=True, sdpa="math")
+    events = run(host, request)
+    assert isinstance(events[-1], Finished), events[-1]
+    tensors = next(e for e in events if isinstance(e, Tensors))
+    assert tensors.q.shape == (4, shape[0], shape[2]) and tensors.k.shape == (2, shape[1], shape[2])
+    expected, m_last = attention_of(problem, tensors)
+    kernel, baseline = (e for e in events if isinstance(e, Checked))
+    assert kernel.error.passed and baseline.error.passed and kernel.heads == ()
+    assert kernel.error.max_abs == pytest.approx(np.abs(tensors.out - expected).max(), rel=1e-6)
+    assert kernel.error.rows_left_out == 0 and baseline.error.rows_left_out == problem.blind_rows
+    assert kernel.error_map is not None and kernel.error_map.shape == tensors.out.shape
+    logs = "".join(e.text for e in events if isinstance(e, Log))
+    assert ("20 of 40 rows of each head see no key" in logs) is bool(problem.blind_rows)
+
+    states = next(e for e in reversed(events) if isinstance(e, TileStates))
+    assert states.complete and states.bit_equal and states.m_running is not None
+    assert states.m_error is not None and states.m_error < 1e-5
+    assert states.l_error is not None and states.l_error < 1e-5
+    measured = next(e.measurement for e in events if isinstance(e, Measured))
+    assert measured.tile is not None and measured.tile.splits == (min(3, -(-shape[1] // 16)) if variant.splits else 1)
+    expected_split = tiles_per_split(shape[1], 16, 3) if variant.splits else 0
+    assert states.split_tiles == expected_split and states.m_running.shape == (4, shape[0], -(-shape[1] // 16))
+    if not variant.splits:
+        last = states.m_running[:, problem.blind_rows + 16 :, -1]  # no tile of these blocks is left out
+        np.testing.assert_allclose(
+            last[np.isfinite(last)], m_last[:, problem.blind_rows + 16 :][np.isfinite(last)], 1e-5
+        )
+
+
+def attention_of(problem: Problem, tensors: Tensors) -> tuple[FloatArray, FloatArray]:
+    """Attention [heads, M, D] and each row's largest score [heads, M] by the definition, in numpy and float64."""
+    group = problem.heads // problem.kv_heads
+    sees = np.arange(problem.n) <= np.arange(problem.m)[:, None] + problem.n - problem.m
+    q = tensors.q.astype(np.float64)
+    k, v = (np.repeat(t.astype(np.float64), group, axis=0) for t in (tensors.k, tensors.v))
+    scores = np.where(sees if problem.causal else True, q @ k.transpose(0, 2, 1) / np.sqrt(problem.d), -np.inf)
+    m = scores.max(axis=2)
+    weights = np.exp(scores - np.where(np.isfinite(m), m, 0.0)[:, :, None])
+    return weights @ v / np.maximum(weights.sum(axis=2, keepdims=True), 1e-300), m
+
+
+@pytest.mark.parametrize("variant", [v for v in HERE if "fp16" in v.dtypes], ids=lambda v: v.name)
+def test_fp16_runs_and_its_trace_is_bit_equal(host: KernelHost, variant: KernelVariant) -> None:
+    problem = Problem(20, 40, 8, heads=2, dtype="fp16")
+    request = RunRequest(problem, TileConfig(16, 32), kernel=variant.name, device="interpreter", keep_tensors=True)
+    events = run(host, request)
+    assert isinstance(events[-1], Finished), events[-1]
+    assert all(e.error.passed and 1e-6 < e.error.max_abs < 2e-3 for e in events if isinstance(e, Checked))
+    assert next(e for e in reversed(events) if isinstance(e, TileStates)).bit_equal is True
+    tensors = next(e for e in events if isinstance(e, Tensors))
+    assert tensors.out.dtype == np.float32 and (tensors.q == tensors.q.astype(np.float16)).all()
+
+
+def test_an_open_tile_is_chosen_and_said(host: KernelHost) -> None:
+    open_ = replace(SMALL, tile=TileConfig(32, 16), auto_tile=("block_n", "num_warps", "num_stages", "splits"))
+    events = run(host, open_)
+    started = next(e for e in events if isinstance(e, Started)).request
+    assert started.auto_tile == () and started.tile.block_m == 32
+    assert started.tile == replace(TileConfig.default(SMALL.problem, INTERPRETER, "article"), block_m=32)
+    assert next(e.measurement.tile for e in events if isinstance(e, Measured)) == started.tile
+
+
+@pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")
+def test_of_many_heads_as_many_maps_come_as_fit_and_the_worst_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process, with limits of a few heads; everything said in numbers is still of all of them."""
+    from workbench.engine import steps, trace
+
+    problem = Problem(20, 40, 8, batch=2, heads=4, kv_heads=4)
+    request = RunRequest(problem, TileConfig(16, 16), kernel=GENERAL[0].name, sdpa="none")
+    whole: list[RunEvent] = []
+    steps.Run(request, INTERPRETER, whole.append, StopFlag()).go()
+    for module in (steps, trace):
+        monkeypatch.setattr(module, "TRACE_LIMIT_BYTES", 3 * 3 * 4 * 20 * 3)
+    monkeypatch.setattr(steps, "ERROR_MAP_LIMIT_BYTES", 2 * 4 * 20 * 8)
+    events: list[RunEvent] = []
+    steps.Run(request, INTERPRETER, events.append, StopFlag()).go()
+
+    all_checked, all_states = check_and_states(whole)
+    checked, states = check_and_states(events)
+    worst = checked.error.worst[0]
+    assert checked.error == all_checked.error
+    assert checked.heads == (0, max(1, worst)) and states.heads == (0, 1, max(2, worst))
+    assert checked.error_map is not None and all_checked.error_map is not None
+    np.testing.assert_array_equal(checked.error_map, all_checked.error_map[list(checked.heads)])
+    assert states.l_running is not None and all_states.l_running is not None
+    np.testing.assert_array_equal(states.l_running, all_states.l_running[list(states.heads)])
+    assert (states.m_error, states.l_error) == (all_states.m_error, all_states.l_error)
+    logs = [e.text for e in events if isinstance(e, Log)]
+    assert len(logs) == 2 and "of 8 are kept" in logs[0] and logs[1].startswith("softmax states")
+    assert not [e for e in whole if isinstance(e, Log)]
+
+
+def check_and_states(events: list[RunEvent]) -> tuple[Checked, TileStates]:
+    """The kernel's check and the complete states."""
+    return (
+        next(e for e in events if isinstance(e, Checked)),
+        next(e for e in reversed(events) if isinstance(e, TileStates)),
+    )
+
+
 def test_the_same_seed_gives_the_same_run_and_another_gives_another(host: KernelHost) -> None:
     def error_of(seed: int) -> float:
         events = run(host, RunRequest(Problem(20, 40, 8, seed=seed), device="interpreter", sdpa="none"))
@@ -138,7 +259,7 @@ def test_the_backend_that_auto_takes_is_found_out(host: KernelHost) -> None:
     [
         (
             RunRequest(Problem(8, 8, 8), device="interpreter", sdpa="efficient"),
-            "sdpa is efficient, which cannot take fp32",
+            "it needs an NVIDIA GPU; allowed are auto, math, flash, none",
         ),
         (
             RunRequest(Problem(8, 8, 8), device="interpreter", kernel="none such"),
@@ -159,7 +280,10 @@ def test_states_too_large_to_keep_are_left_out_with_the_reason() -> None:
 
     huge = skipped(RunRequest(Problem(16384, 65536, 64)))
     assert huge is not None and huge.m_running is None
-    assert "768.0 MiB" in huge.skipped and "192.0 MiB" in huge.skipped
+    assert "768.0 MiB" in huge.skipped and "192.0 MiB" in huge.skipped and "one head" not in huge.skipped
+    of_heads = skipped(RunRequest(Problem(16384, 65536, 64, heads=2)))
+    assert of_heads is not None and "the states of one head would take 768.0 MiB" in of_heads.skipped
+    assert skipped(RunRequest(Problem(4096, 4096, 64, 100, 100), TileConfig(64, 64))) is None
     assert skipped(SMALL) is None
 
 
@@ -188,5 +312,8 @@ def test_states_fill_while_the_interpreter_runs(host: KernelHost) -> None:
 def test_ready_names_the_kernels_and_the_backends(host: KernelHost) -> None:
     run(host, SMALL)
     assert isinstance(host.ready, Ready)
-    assert [v.name for v in host.ready.variants] == ["article"]
-    assert {b.name for b in host.ready.baselines} == {"auto", "math", "efficient", "flash", "cudnn"}
+    assert [v.name for v in host.ready.variants] == [v.name for v in VARIANTS]
+    for announced, variant in zip(host.ready.variants, VARIANTS, strict=True):
+        assert announced.unavailable == variant.refusal(host.ready.device)
+        assert (announced.block_ms, announced.block_ns) == (variant.block_ms, variant.block_ns)
+    assert {b.name for b in host.ready.baselines} >= {"auto", "math", "efficient", "flash", "cudnn", "flex"}

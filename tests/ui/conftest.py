@@ -7,13 +7,24 @@ from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import QSettings
+from PyQt6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from workbench.app import make_application, make_window
 from workbench.session import Session
 from workbench.ui.main_window import MainWindow
+from workbench.ui.theme import apply_theme, load_theme
 
 MakeWindow = Callable[..., MainWindow]
+
+
+@pytest.fixture
+def styled(qapp: QApplication) -> Iterator[None]:
+    """The application's style sheet, as every window of the product has it, for one test."""
+    before = qapp.styleSheet()
+    apply_theme(qapp, load_theme("dark"))
+    yield
+    qapp.setStyleSheet(before)
 
 
 @pytest.fixture

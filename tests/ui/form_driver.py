@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QWheelEvent
 from PyQt6.QtWidgets import QApplication, QLabel, QWidget
@@ -11,7 +13,7 @@ from tests.samples import GPU
 from tests.ui.hands import press_key, type_keys
 from workbench.model import BaselineInfo, DeviceInfo, Ready, VariantInfo
 from workbench.ui.controls import Controls
-from workbench.ui.fields import Choice, FloatField, IntField
+from workbench.ui.fields import Choice, Flag, FloatField, IntField
 
 
 def open_form(qtbot: QtBot) -> Controls:
@@ -23,17 +25,36 @@ def open_form(qtbot: QtBot) -> Controls:
     return widget
 
 
-def variant(name: str, dtypes: tuple[str, ...] = ("fp32",)) -> VariantInfo:
-    return VariantInfo(name, name.title(), "a kernel", dtypes, ("ieee",), 256, (16, 32), False, False, False)
+ANY = VariantInfo(
+    name="any",
+    title="Any",
+    description="a kernel",
+    dtypes=("fp32", "fp16", "bf16"),
+    precisions=("ieee", "tf32", "bf16x3", "bf16x6"),
+    max_d=256,
+    block_ms=(16, 32, 64, 128),
+    block_ns=(16, 32, 64, 128),
+    d_step=1,
+    heads=True,
+    causal=True,
+    splits=False,
+)
+ARTICLE = replace(
+    ANY, name="article", title="Article", dtypes=("fp32",), precisions=("ieee",), heads=False, causal=False
+)
+HALF = replace(ANY, name="half", title="Half", dtypes=("fp16", "bf16"), precisions=("ieee",), block_ms=(64, 128))
+SPLIT = replace(ANY, name="split_kv", title="Split", splits=True)
+FAR = replace(ANY, name="far", title="Far", unavailable="kernel far needs a GPU of compute capability 12.0")
 
 
 def ready(device: DeviceInfo = GPU) -> Ready:
     baselines = (
-        BaselineInfo("auto", ("fp32", "fp16")),
-        BaselineInfo("math", ("fp32", "fp16")),
-        BaselineInfo("flash", ("fp16",)),
+        BaselineInfo("auto", ("fp32", "fp16", "bf16")),
+        BaselineInfo("math", ("fp32", "fp16", "bf16")),
+        BaselineInfo("flash", ("fp16", "bf16")),
+        BaselineInfo("flex", ("fp32", "fp16", "bf16"), "FlexAttention, compiled", unavailable="it needs a GPU"),
     )
-    return Ready(device, (variant("article"), variant("half", ("fp16",))), baselines)
+    return Ready(device, (ARTICLE, ANY, SPLIT, HALF, FAR), baselines)
 
 
 def number(controls: Controls, name: str) -> IntField | FloatField:
@@ -52,6 +73,18 @@ def fault_line(controls: Controls, name: str) -> str:
     label = controls.findChild(QLabel, f"{name}_fault")
     assert label is not None
     return label.text() if label.isVisible() else ""
+
+
+def hint(controls: Controls, name: str) -> str:
+    label = controls.findChild(QLabel, f"{name}_hint")
+    assert label is not None
+    return label.text() if label.isVisible() else ""
+
+
+def flag(controls: Controls, name: str) -> Flag:
+    field = controls.findChild(Flag, name)
+    assert field is not None
+    return field
 
 
 def type_text(field: IntField | FloatField, text: str) -> None:

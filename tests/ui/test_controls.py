@@ -165,9 +165,11 @@ def test_choosing_a_preset_sets_all_of_it_and_emits_once(controls: Controls, pre
 def test_preset_becomes_custom_and_comes_back(controls: Controls) -> None:
     presets = choice(controls, "preset")
     presets.set_value("article-small")
-    number(controls, "num_warps").set_text("8")
+    number(controls, "n").set_text("513")
     assert presets.value() == "Custom"
-    number(controls, "num_warps").set_text("4")
+    number(controls, "n").set_text("512")
+    assert presets.value() == "article-small"
+    number(controls, "num_warps").set_text("8")  # a tile is no problem
     assert presets.value() == "article-small"
 
 

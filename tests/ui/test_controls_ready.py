@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QStandardItemModel
-from PyQt6.QtWidgets import QApplication, QLabel, QScrollArea, QWidget
+from PyQt6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.samples import GPU, INTERPRETER
-from tests.ui.form_driver import choice, fault_line, number, open_form, ready, variant
-from workbench.model import Problem, Ready, RunRequest
+from tests.ui.form_driver import ANY, ARTICLE, choice, fault_line, flag, hint, number, open_form, ready, type_text
+from workbench.model import Problem, Ready, RunRequest, TileConfig
 from workbench.ui.controls import Controls
-from workbench.ui.fields import Choice
+from workbench.ui.fields import Choice, Flag
 from workbench.ui.form import FIELDS
 from workbench.ui.theme import apply_theme, load_theme
 
@@ -44,18 +44,138 @@ def test_before_ready_there_is_the_article_kernel(controls: Controls) -> None:
 def test_ready_disables_what_cannot_work_with_the_reason(controls: Controls) -> None:
     controls.set_ready(ready())
     kernels, backends = items(choice(controls, "kernel")), items(choice(controls, "sdpa"))
-    assert kernels["article"] is None
-    assert kernels["half"] == "dtype is fp32; kernel half takes fp16"
-    assert [name for name, reason in backends.items() if reason] == ["flash"]
+    assert [name for name, reason in kernels.items() if reason] == ["far"]
+    assert "compute capability 12.0" in (kernels["far"] or "")
+    refused = [name for name, reason in backends.items() if reason]
+    assert refused == ["efficient", "flash", "cudnn", "flex", "flash_attn", "flash_attn_3"]
     assert "flash, which cannot take fp32 on Test GPU" in (backends["flash"] or "")
+    assert "it needs a GPU" in (backends["flex"] or "")
 
 
-def test_reasons_follow_the_request(controls: Controls) -> None:
+def test_dtype_and_precision_are_disabled_one_by_one(controls: Controls) -> None:
     controls.set_ready(ready())
-    controls.set_request(RunRequest(Problem(32, 64, 16, dtype="fp16"), kernel="half"))
-    assert items(choice(controls, "sdpa"))["flash"] is None
-    assert items(choice(controls, "kernel"))["article"] == "dtype is fp16; kernel article takes fp32"
+    assert items(choice(controls, "dtype"))["bf16"] == "dtype is bf16; kernel article takes fp32"
+    assert items(choice(controls, "precision"))["bf16x3"] == "precision is bf16x3; kernel article takes ieee"
+    choice(controls, "kernel").set_value("any")
+    assert items(choice(controls, "dtype"))["bf16"] is None
+    assert [name for name, reason in items(choice(controls, "precision")).items() if reason] == ["tf32x3", "fp16x3"]
+
+
+def test_causal_and_splits_are_disabled_as_a_whole_but_never_with_a_value_that_must_go(controls: Controls) -> None:
+    controls.set_ready(ready())
+    causal, splits = flag(controls, "causal"), number(controls, "splits")
+    assert (causal.isEnabled(), splits.isEnabled()) == (False, False)
+    assert causal.toolTip() == "causal is on; kernel article has no causal mask"
+    assert splits.toolTip() == "splits is 2; kernel article takes 1"
+    controls.set_request(RunRequest(Problem(32, 64, 16, causal=True), TileConfig(splits=3)))
+    assert (causal.isEnabled(), splits.isEnabled()) == (True, True)
+    assert fault_line(controls, "causal") and fault_line(controls, "splits")
+    causal.setChecked(False)
+    choice(controls, "kernel").set_value("split_kv")
+    assert (causal.isEnabled(), splits.isEnabled(), controls.faults()) == (True, True, ())
+    assert "lower right" in causal.toolTip()
+
+
+def test_sixteen_bits_leave_no_precision_to_choose_and_say_why(controls: Controls) -> None:
+    controls.set_ready(ready())
+    controls.set_request(RunRequest(Problem(32, 64, 16), kernel="any", precision="bf16x3"))
+    precision = choice(controls, "precision")
+    choice(controls, "dtype").set_value("bf16")
+    assert (precision.value(), precision.isEnabled()) == ("ieee", False)
+    assert hint(controls, "precision").startswith("was bf16x3: bf16 takes ieee alone")
+    assert "bf16 takes ieee alone" in precision.toolTip()
     assert controls.faults() == ()
+    number(controls, "m").set_text("48")  # what was changed is news once; why there is no choice stays
+    assert hint(controls, "precision") == "products of 16-bit values are exact in fp32"
+    choice(controls, "dtype").set_value("fp32")
+    assert precision.isEnabled() and not hint(controls, "precision")
+
+
+def test_a_kernel_that_cannot_take_the_dtype_is_no_dead_end(qtbot: QtBot, controls: Controls) -> None:
+    controls.set_ready(ready())
+    with qtbot.waitSignal(controls.requestChanged, check_params_cb=lambda request: request is not None):
+        choice(controls, "kernel").set_value("half")
+    assert controls.faults() == ()
+    assert choice(controls, "dtype").value() == "fp16"
+    assert hint(controls, "dtype") == "was fp32: kernel half takes fp16, bf16"
+    assert number(controls, "block_m").value() == 64
+    choice(controls, "kernel").set_value("article")
+    assert (choice(controls, "dtype").value(), controls.faults()) == ("fp32", ())
+
+
+def test_what_follows_leaves_a_text_alone_that_is_no_number(controls: Controls) -> None:
+    controls.set_ready(ready())
+    type_text(number(controls, "m"), "1e3")
+    choice(controls, "kernel").set_value("half")
+    assert number(controls, "m").text() == "1e3"
+
+
+def test_blocks_step_through_those_of_the_kernel(controls: Controls) -> None:
+    controls.set_ready(ready())
+    choice(controls, "kernel").set_value("half")
+    block = number(controls, "block_m")
+    block.stepBy(-1)
+    assert block.value() == 64
+    block.stepBy(1)
+    assert block.value() == 128
+
+
+def test_best_tile_is_set_at_once_and_says_where_it_is_from(qtbot: QtBot, controls: Controls) -> None:
+    button = controls.findChild(QPushButton, "best_tile")
+    assert button is not None and not button.isEnabled()
+    assert "kernels/tiles.json" in button.toolTip() and "Ctrl+B" in button.toolTip()
+    controls.set_ready(ready())
+    controls.set_request(RunRequest(Problem(512, 2048, 128), TileConfig(16, 32, 8, 1), kernel="any"))
+    best = TileConfig.default(Problem(512, 2048, 128), GPU, "any", "ieee")
+    with qtbot.waitSignal(controls.requestChanged, check_params_cb=lambda request: request.tile == best):
+        button.click()
+    button.click()
+    assert hint(controls, "block_m") == "this is the best tile known already"
+    number(controls, "m").set_text("0")
+    assert not button.isEnabled()
+
+
+def test_splits_by_rule_read_auto_and_give_their_number_here(controls: Controls) -> None:
+    controls.set_ready(ready())
+    controls.set_request(RunRequest(Problem(64, 4096, 64), TileConfig(64, 64, splits=0), kernel="split_kv"))
+    splits, unit = number(controls, "splits"), controls.findChild(QLabel, "splits_unit")
+    assert unit is not None
+    assert (splits.text(), unit.text()) == ("auto", "here 64")
+    splits.stepBy(1)
+    assert (controls.request().tile.splits, unit.text()) == (1, "key splits")
+    splits.stepBy(-1)
+    assert (splits.text(), controls.request().tile.splits) == ("auto", 0)
+    type_text(splits, "0")
+    assert (controls.request().tile.splits, controls.faults()) == (0, ())
+    type_text(splits, "often")
+    assert fault_line(controls, "splits") == "splits is often; allowed are whole numbers and auto"
+
+
+def test_kv_heads_follow_the_heads_while_they_are_as_many(controls: Controls) -> None:
+    controls.set_ready(ready())
+    choice(controls, "kernel").set_value("any")
+    type_text(number(controls, "heads"), "16")
+    assert controls.request().problem.kv_heads == 16
+    type_text(number(controls, "kv_heads"), "3")
+    assert "divisors of heads" in fault_line(controls, "kv_heads")
+    type_text(number(controls, "kv_heads"), "4")
+    type_text(number(controls, "heads"), "8")
+    assert (controls.request().problem.kv_heads, controls.faults()) == (4, ())
+
+
+def test_a_whole_problem_is_shown_and_given_back(controls: Controls) -> None:
+    controls.set_ready(ready())
+    request = RunRequest(
+        Problem(33, 44, 56, 2, 8, 4, "fp16", True), TileConfig(64, 32, 8, 2, 3), kernel="split_kv", precision="ieee"
+    )
+    controls.set_request(request)
+    assert controls.request() == request
+    assert controls.faults() == ()
+
+
+def test_the_form_keeps_no_tile_open(controls: Controls) -> None:
+    controls.set_request(RunRequest(Problem(32, 64, 16), auto_tile=("block_m",)))
+    assert controls.request().auto_tile == ()
 
 
 def test_a_request_that_this_device_cannot_do_is_shown_with_its_faults(qtbot: QtBot, controls: Controls) -> None:
@@ -63,7 +183,7 @@ def test_a_request_that_this_device_cannot_do_is_shown_with_its_faults(qtbot: Qt
     with qtbot.waitSignal(controls.requestChanged, check_params_cb=lambda request: request is None):
         controls.set_ready(ready())
     assert controls.request().kernel == "elsewhere"
-    assert "allowed are article, half" in fault_line(controls, "kernel")
+    assert "allowed are article, any, split_kv, half" in fault_line(controls, "kernel")
     assert "cannot take fp32" in fault_line(controls, "sdpa")
 
 
@@ -74,10 +194,10 @@ def test_ready_that_changes_nothing_is_not_announced(qtbot: QtBot, controls: Con
 
 def test_faults_of_what_has_no_field_are_said_too(controls: Controls) -> None:
     controls.set_ready(ready())
-    controls.set_request(RunRequest(Problem(32, 64, 16, heads=4)))
+    controls.set_request(RunRequest(Problem(32, 64, 16), time_limit_s=-1.0))
     label = controls.findChild(QLabel, "general_fault")
     assert label is not None and label.isVisible()
-    assert label.text() == "heads is 4; kernel article takes 1"
+    assert label.text() == "time limit is -1 s; allowed are finite numbers above 0"
     controls.set_request(RunRequest(Problem(32, 64, 16)))
     assert not label.isVisible()
 
@@ -121,7 +241,8 @@ def test_every_field_can_be_named_and_explained(controls: Controls, spec: object
     assert field is not None
     assert field.accessibleName()
     assert field.toolTip()
-    assert [label for label in controls.findChildren(QLabel) if label.buddy() is field]
+    named = isinstance(field, Flag) and field.text()
+    assert named or [label for label in controls.findChildren(QLabel) if label.buddy() is field and label.text()]
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
@@ -133,8 +254,8 @@ def test_the_whole_form_fits_its_dock(qtbot: QtBot, theme: str) -> None:
     try:
         widget = Controls()
         qtbot.addWidget(widget)
-        widget.set_ready(Ready(INTERPRETER, (variant("article"),), ()))
-        widget.resize(290, 690)
+        widget.set_ready(Ready(INTERPRETER, (ARTICLE, ANY), ()))
+        widget.resize(290, 740)  # what a window of 1440 x 900 leaves it
         with qtbot.waitExposed(widget):
             widget.show()
         scroll = widget.findChild(QScrollArea)

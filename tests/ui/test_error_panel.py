@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.samples import error_stats, make_record
 from workbench.model import Checked, Failed, FloatArray, Problem, RunRecord
-from workbench.ui.heatmap import NAN
+from workbench.ui.heatmap import MASKED, NAN
 from workbench.ui.panels.error import ErrorPanel
 from workbench.ui.theme import load_theme
 
@@ -95,6 +95,15 @@ def test_sdpa_at_a_click(panel: ErrorPanel) -> None:
     assert "(kernel " in panel.stats.toolTip()
 
 
+def test_another_attention_is_called_by_its_name(panel: ErrorPanel) -> None:
+    record = make_record(problem=PROBLEM)
+    feed(panel, replace(record, checked=(record.checked[0], replace(record.checked[1], backend="flex"))))
+    assert panel.sdpa_button.text() == "flex"
+    assert "FlexAttention " in panel.stats.plain() and "SDPA" not in panel.stats.plain()
+    feed(panel, record)
+    assert panel.sdpa_button.text() == "SDPA"
+
+
 def test_sdpa_cannot_be_chosen_without_it(panel: ErrorPanel) -> None:
     record = make_record(problem=PROBLEM)
     feed(panel, replace(record, checked=record.checked[:1]))
@@ -139,19 +148,63 @@ def test_low_panel_leaves_the_column_profile_out(panel: ErrorPanel, qtbot: QtBot
     assert panel.columns_plot.isVisible()
 
 
+HEADS = Problem(8, 64, 4, batch=2, heads=3, kv_heads=3)
+
+
 def test_heads_begin_with_the_worst(panel: ErrorPanel) -> None:
-    errors = np.zeros((3, 8, 4), dtype=np.float32)
-    errors[2, 5, 1] = 1e-3
-    panel.take(make_record(problem=PROBLEM).started)
+    errors = np.zeros((6, 8, 4), dtype=np.float32)
+    errors[4, 5, 1] = 1e-3
+    panel.take(make_record(problem=HEADS).started)
     panel.take(checked(errors))
     panel.tick()
     assert panel.head_box.isVisible()
-    assert panel.head_box.value() == 2
-    assert "head 2" in panel.stats.plain()
-    panel.head_box.setValue(0)
+    assert panel.head_box.currentText() == "batch 1, head 1 of 3"
+    assert "batch 1, head 1, row 5" in panel.stats.plain()
+    panel.head_box.setCurrentIndex(0)
     panel.tick()
     assert len(panel.ring.getData()[0]) == 0
     assert panel.view.value(5, 1) == "0"
+
+
+def test_of_the_heads_that_were_kept_the_worst_is_found_by_its_number(panel: ErrorPanel) -> None:
+    errors = np.zeros((2, 8, 4), dtype=np.float32)
+    errors[1, 5, 1] = 1e-3
+    event = checked(errors)
+    event = replace(event, heads=(0, 4), error=replace(event.error, worst=(4, 5, 1)))
+    panel.take(make_record(problem=HEADS).started)
+    panel.take(event)
+    panel.tick()
+    assert [panel.head_box.itemText(i) for i in range(2)] == ["batch 0, head 0 of 3", "batch 1, head 1 of 3"]
+    assert panel.head_box.currentIndex() == 1
+    assert panel.ring.getData()[0].tolist() == [1]
+    panel.view.hovered.emit((5, 1))
+    assert "batch 1, head 1" in panel.hover.text()
+
+
+def test_a_chosen_head_stays_for_the_other_output(panel: ErrorPanel) -> None:
+    feed(panel, make_record(problem=HEADS))
+    panel.head_box.setCurrentIndex(2)
+    panel.sdpa_button.click()
+    panel.tick()
+    assert panel.head_box.number() == 2
+    feed(panel, make_record(2, HEADS))
+    worst = make_record(2, HEADS).checked[1].error.worst[0]
+    assert panel.head_box.number() == worst
+
+
+def test_rows_that_were_left_out_are_no_errors_of_zero(panel: ErrorPanel) -> None:
+    errors = np.full((1, 32, 16), 1e-7, dtype=np.float32)
+    errors[0, :5] = 0
+    panel.take(make_record(problem=PROBLEM).started)
+    panel.take(checked(errors, rows_left_out=5))
+    panel.tick()
+    assert (panel.view.image.image[:5] == MASKED).all()
+    assert not (panel.view.image.image[5:] >= MASKED).any()
+    assert "not compared" in panel.legend.plain()
+    panel.view.hovered.emit((4, 3))
+    assert "not compared: the row sees no key" in panel.hover.text()
+    assert "first 5 rows of each head not compared" in panel.stats.toolTip()
+    assert np.isfinite(panel.columns_curve.getData()[1]).all()
 
 
 def test_one_head_needs_no_selector(panel: ErrorPanel) -> None:

@@ -12,7 +12,9 @@ from pytestqt.qtbot import QtBot
 from tests.samples import GPU, INTERPRETER, make_record
 from workbench.metrics import format_time
 from workbench.model import INTERPRETER_LABEL, Failed, Problem, RunRecord, Samples, TileConfig
+from workbench.ui.axes import text_height
 from workbench.ui.panels.latency import LatencyPanel
+from workbench.ui.panels.latency_history import MOST_LABEL
 from workbench.ui.theme import load_theme
 
 PROBLEM = Problem(32, 64, 16)
@@ -149,6 +151,69 @@ def test_history_holds_only_comparable_runs(panel: LatencyPanel) -> None:
     feed(panel, shown)
     assert panel.history_plot.axis._labels == ["16×16", "16×32", "32×32"]
     assert panel.history_plot.axis._shown == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(PROBLEM, dtype="fp16"),
+        replace(PROBLEM, causal=True),
+        replace(PROBLEM, heads=2, kv_heads=2),
+        replace(PROBLEM, batch=2),
+        replace(PROBLEM, inputs="outliers"),
+    ],
+    ids=["dtype", "causal", "heads", "batch", "inputs"],
+)
+def test_history_mixes_no_problems(panel: LatencyPanel, other: Problem) -> None:
+    shown = make_record(1, PROBLEM)
+    panel.set_history([make_record(2, other), shown])
+    feed(panel, shown)
+    assert panel.history_plot.axis._labels == ["16×16"]
+
+
+def of_kernel(run_id: int, kernel: str, precision: str = "ieee", tile: TileConfig | None = None) -> RunRecord:
+    record = make_record(run_id, PROBLEM, tile)
+    request = replace(record.started.request, kernel=kernel, precision=precision)
+    return replace(record, started=replace(record.started, request=request))
+
+
+def test_kernels_and_precisions_of_one_problem_stand_beside_each_other(panel: LatencyPanel) -> None:
+    big = TileConfig(128, 64)
+    records = [
+        of_kernel(1, "flash", tile=big),
+        of_kernel(2, "flash", "bf16x3", big),
+        of_kernel(3, "flash", "bf16x3", TileConfig(64, 64)),
+        of_kernel(4, "article"),
+    ]
+    panel.set_history(records)
+    feed(panel, records[-1])
+    plot = panel.history_plot
+    assert plot.axis._labels == ["128×64\nflash", "128×64\nflash bf16x3", "64×64\nflash bf16x3", "16×16\narticle"]
+    assert "kernel" in plot.axis.labelText or plot.axis.labelText == "runs"
+    symbols = [spot.symbol() for spot in plot.points["kernel"].points()]
+    assert symbols[1] == symbols[2] and len(set(symbols)) == 3
+    assert {spot.symbol() for spot in plot.points["baseline"].points()} == {"o"}
+    # The trend joins the two runs of one kernel and precision, and no others.
+    assert list(plot.trend.opts["connect"]) == [False, True, False, False]
+
+
+def test_run_labels_take_two_lines_side_by_side_or_one_upright_and_never_the_whole_plot(panel: LatencyPanel) -> None:
+    axis = panel.history_plot.axis
+    axis.set_runs(["64×64\nflash"], 0)
+    one_line = axis.needed_height(1000)
+    axis.set_runs(["64×64"], 0)
+    assert one_line == pytest.approx(axis.needed_height(1000) + text_height())
+    axis.set_runs(["128×128\nmaterialized bf16x6 of a long name"] * 30, 0)
+    assert one_line < axis.needed_height(300) <= MOST_LABEL + 2 * text_height() + 10
+
+
+def test_header_says_dtype_mask_and_heads_where_they_are_not_the_plain_ones(panel: LatencyPanel) -> None:
+    panel.resize(1400, 500)
+    feed(panel, make_record(problem=replace(PROBLEM, heads=4, kv_heads=2, dtype="bf16", causal=True)))
+    assert "bf16, causal · 4 / 2 KV heads · 50 launches each" in panel.header.plain()
+    feed(panel, of_kernel(2, "flash", "bf16x3"))
+    assert "flash bf16x3 kernel" in panel.header.plain()
+    assert "fp32" not in panel.header.plain()
 
 
 def test_unfinished_run_is_the_end_of_its_history(panel: LatencyPanel) -> None:

@@ -9,8 +9,8 @@ from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from tests.samples import make_record
-from workbench.model import Failed, Log
+from tests.samples import GPU, make_record
+from workbench.model import Failed, Log, Problem, RunRequest, Started, TileConfig
 from workbench.ui.panels.log import MAX_BLOCKS, MAX_WAITING, PIECE, LogPanel
 from workbench.ui.theme import load_theme
 
@@ -32,6 +32,17 @@ def settle(panel: LogPanel) -> int:
         panel.tick()
         ticks += 1
     return ticks
+
+
+def test_a_run_begins_with_its_kernel_and_problem(panel: LogPanel) -> None:
+    problem = Problem(16, 32, 8, heads=2, kv_heads=1, dtype="bf16", causal=True)
+    panel.take(Started(RunRequest(problem, TileConfig(64, 32, splits=0), "split_kv"), GPU, "2026-01-31T12:00:00"))
+    plain = Started(RunRequest(Problem(16, 32, 8), precision="bf16x3"), GPU, "2026-01-31T12:00:00")
+    panel.take(plain)
+    settle(panel)
+    first, second = (line for line in panel.text().splitlines() if line)
+    assert first.endswith("split_kv 64×32, auto splits, 16 × 32 × 8, 2 / 1 KV heads, bf16, causal")
+    assert second.endswith("article bf16x3 16×16, 16 × 32 × 8, fp32")
 
 
 def edit(panel: LogPanel) -> QPlainTextEdit:
@@ -151,6 +162,7 @@ def test_marked_lines_follow_the_theme(panel: LogPanel) -> None:
     assert [form.format.foreground().color() for form in layout.formats()] == [light.color("accent")]
 
 
+@pytest.mark.usefixtures("styled")
 def test_it_can_only_be_read(panel: LogPanel) -> None:
     assert edit(panel).isReadOnly()
     assert edit(panel).font().fixedPitch() or edit(panel).fontInfo().fixedPitch()

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from workbench.model import Failed, FailureKind
 from workbench.ui.axes import IndexAxis, ValueAxis, log_ticks
 from workbench.ui.cards import MessageCard, PlotStack
-from workbench.ui.heatmap import MINUS_INF, NAN, HeatmapView, quantise
+from workbench.ui.heatmap import COLORS, MASKED, MINUS_INF, NAN, HeatmapView, quantise
 from workbench.ui.plotting import (
     histogram_edges,
     pool,
@@ -163,9 +163,13 @@ def test_pooling_keeps_nan_and_may_take_the_first() -> None:
     assert pool(data, 4, 4, "first").shape == (2, 2)
 
 
-def test_palette_keeps_nan_and_minus_inf_apart() -> None:
-    index = quantise(np.array([[0.0, 1.0, 5.0], [np.nan, -np.inf, np.inf]]), 0.0, 1.0)
-    assert index.tolist() == [[0, 253, 253], [NAN, MINUS_INF, NAN]]
+def test_palette_keeps_what_has_no_number_apart() -> None:
+    values = np.array([[0.0, 1.0, 5.0], [np.nan, -np.inf, np.inf]])
+    index = quantise(values, 0.0, 1.0)
+    assert index.tolist() == [[0, COLORS - 1, COLORS - 1], [NAN, MINUS_INF, NAN]]
+    index = quantise(values, 0.0, 1.0, np.ones_like(values, dtype=bool))  # only a NaN can have been left out
+    assert index.tolist() == [[0, COLORS - 1, COLORS - 1], [MASKED, MINUS_INF, NAN]]
+    assert len({COLORS - 1, MASKED, MINUS_INF, NAN}) == 4
 
 
 @pytest.fixture
@@ -195,7 +199,7 @@ def test_map_is_drawn_no_finer_than_the_screen_and_read_exactly(view: HeatmapVie
     view.set_data(data, (0.0, 9.0), ("error",))
     view.refresh()
     assert view.image.image.shape[0] <= 400
-    assert view.image.image.max() == 253  # the one large value is still seen
+    assert view.image.image.max() == COLORS - 1  # the one large value is still seen
     assert view.value(4001, 317) == "9.000"
     scene = view.plot.vb.mapViewToScene(QPointF(317, 4001))
     row, column = view.cell_at(scene) or (0, 0)

@@ -150,8 +150,58 @@ def test_what_matters_is_seen_at_the_width_of_the_default_window(table: ResultsT
     table.upsert(no_arrays(make_record(99, problem, passed=False)))
     shown = view(table)
     last = TITLES.index("Max error")
-    assert TITLES[: last + 1] == ["Run", "State", "M × N × D", "Tile", "Median", "SDPA", "SDPA/kernel", "Max error"]
-    assert shown.columnViewportPosition(last) + shown.columnWidth(last) <= 670
+    seen = [title for i, title in enumerate(TITLES[: last + 1]) if not shown.isColumnHidden(i)]
+    assert seen == ["Run", "State", "M × N × D", "Kernel", "Tile", "Median", "SDPA", "SDPA/kernel", "Max error"]
+    assert shown.columnViewportPosition(last) + shown.columnWidth(last) <= 685
+
+
+def of_request(request: RunRequest, run_id: int = 8) -> RunRecord:
+    record = small(run_id)
+    return replace(record, started=replace(record.started, request=request))
+
+
+def test_a_problem_says_its_heads_dtype_and_mask_where_they_are_not_the_plain_ones() -> None:
+    assert cell(small(8), "M × N × D").text == "8×32×4"
+    grouped = Problem(8, 32, 4, batch=2, heads=16, kv_heads=4, dtype="bf16", causal=True)
+    shown = cell(of_request(RunRequest(grouped)), "M × N × D")
+    assert shown.text == "8×32×4 2×16/4 bf16 causal"
+    assert "batch 2, heads 16, KV heads 4\ncausal mask" in shown.tooltip
+    assert dict(zip(COLUMNS[TITLES.index("M × N × D")].export, shown.plain, strict=True)) == {
+        "M": "8",
+        "N": "32",
+        "D": "4",
+        "batch": "2",
+        "heads": "16",
+        "KV heads": "4",
+        "causal": "yes",
+        "dtype": "bf16",
+        "seed": "0",
+        "inputs": "normal",
+    }
+
+
+def test_kernels_and_their_precisions_can_be_told_apart() -> None:
+    exact, split = (of_request(RunRequest(Problem(8, 32, 4), kernel="flash", precision=p)) for p in ("ieee", "bf16x3"))
+    assert (cell(exact, "Kernel").text, cell(split, "Kernel").text) == ("flash", "flash bf16x3")
+    assert cell(split, "Kernel").plain == ("flash", "bf16x3")
+
+
+def test_splits_are_shown_once_a_run_has_several(table: ResultsTable) -> None:
+    column = TITLES.index("Splits")
+    assert view(table).isColumnHidden(column)
+    table.upsert(replace(of_request(RunRequest(Problem(8, 32, 4), TileConfig(splits=4))), measured=()))
+    assert not view(table).isColumnHidden(column)
+    assert texts(table, "Splits")[0] == "4"
+
+
+def test_splits_by_rule_give_the_number_that_was_made() -> None:
+    record = of_request(RunRequest(Problem(8, 32, 4), TileConfig(splits=0)))
+    measured = record.measured[0].measurement
+    made = replace(record.measured[0], measurement=replace(measured, tile=TileConfig(splits=7)))
+    assert cell(replace(record, measured=()), "Splits").text == "auto"
+    shown = cell(replace(record, measured=(made, record.measured[1])), "Splits")
+    assert (shown.text, shown.plain) == ("7", ("7",))
+    assert "asked for: auto" in shown.tooltip
 
 
 def test_a_width_that_the_user_chose_stays(table: ResultsTable) -> None:

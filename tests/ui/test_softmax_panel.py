@@ -11,9 +11,12 @@ from PyQt6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
 from tests.samples import make_record
-from workbench.model import Failed, Problem, RunRecord, TileConfig, TileStates
-from workbench.ui.heatmap import MINUS_INF, NAN
+from tests.ui.hands import press_key
+from tests.ui.traces import CAUSAL, states_of, traced_run
+from workbench.model import Failed, Problem, RunRecord, RunRequest, TileConfig, TileStates
+from workbench.ui.heatmap import MASKED, MINUS_INF, NAN
 from workbench.ui.panels.softmax import SoftmaxPanel
+from workbench.ui.panels.softmax_states import MASKED_TEXT, SPLITS_TEXTS, UNSEEN_TEXT
 from workbench.ui.theme import load_theme
 
 PROBLEM = Problem(32, 70, 16)  # the last tile of 16 keys is a short one
@@ -32,11 +35,6 @@ def feed(panel: SoftmaxPanel, record: RunRecord) -> None:
     for event in record.events():
         panel.take(event)
     panel.tick()
-
-
-def states_of(record: RunRecord) -> TileStates:
-    assert record.states is not None
-    return record.states
 
 
 def test_readout_gives_all_three_values_and_the_keys(panel: SoftmaxPanel) -> None:
@@ -183,18 +181,80 @@ def test_program_borders_are_drawn_where_there_is_room(panel: SoftmaxPanel) -> N
     assert len(panel.borders.getData()[1]) == 0
 
 
-def test_heads_can_be_chosen(panel: SoftmaxPanel) -> None:
-    record = make_record(problem=PROBLEM)
-    states = states_of(record)
-    assert states.m_tile is not None and states.m_running is not None and states.l_running is not None
-    two = [np.concatenate([a, a + 1]) for a in (states.m_tile, states.m_running, states.l_running)]
-    feed(panel, replace(record, states=replace(states, m_tile=two[0], m_running=two[1], l_running=two[2])))
-    assert panel.head_box.isVisible()
-    panel.head_box.setValue(1)
-    panel.tick()
-    assert np.allclose(panel.lines.m_curve.getData()[1], two[1][1, 0])
+def test_heads_are_chosen_by_their_numbers(panel: SoftmaxPanel) -> None:
+    record = traced_run(replace(CAUSAL, batch=1, heads=8, kv_heads=2), heads=(0, 3, 6))
     feed(panel, record)
-    assert not panel.head_box.isVisible()
+    box, m_running = panel.head_box, states_of(record).m_running
+    assert m_running is not None
+    assert box.isVisible()
+    assert [box.itemText(i) for i in range(box.count())] == ["head 0 of 8", "head 3 of 8", "head 6 of 8"]
+    assert "Of 8 heads 3 were kept" in box.toolTip()
+    assert "KV head 0 of 2" in box.toolTip()
+    box.setFocus()
+    press_key(box, Qt.Key.Key_Down)
+    press_key(box, Qt.Key.Key_Down)
+    assert "KV head 1 of 2" in box.toolTip()
+    press_key(box, Qt.Key.Key_Up)
+    panel.view.hovered.emit((63, 2))
+    panel.tick()
+    assert f"{m_running[1, 63, 2]:.4f}" in panel.hover.text()
+    assert panel.hover.text().startswith("<nobr>head 3 · split 0 of 2")
+    feed(panel, traced_run(replace(CAUSAL, batch=1, heads=8, kv_heads=2, seed=3)))
+    assert box.currentText() == "head 3 of 8"  # the next run shows the same head
+    feed(panel, make_record(problem=PROBLEM))
+    assert not box.isVisible()
+
+
+def test_heads_of_several_batches_say_which(panel: SoftmaxPanel) -> None:
+    feed(panel, traced_run())
+    box = panel.head_box
+    assert (box.count(), box.itemText(0), box.itemText(7)) == (8, "batch 0, head 0 of 4", "batch 1, head 3 of 4")
+
+
+def test_very_many_heads_are_no_wait(panel: SoftmaxPanel) -> None:
+    problem = Problem(1, 16, 4, batch=16, heads=1024, kv_heads=1024)
+    ones = np.ones((problem.total_heads, 1, 1), dtype=np.float32)
+    panel.take(replace(make_record(problem=PROBLEM).started, request=RunRequest(problem)))
+    panel.take(TileStates(16, 16, 16, ones, ones, ones))
+    start = time.perf_counter()
+    panel.draw()
+    assert time.perf_counter() - start < 0.3  # about 40 ms on two quiet cores
+    assert panel.head_box.count() == problem.total_heads
+
+
+def test_masked_tiles_and_rows_without_a_key_have_their_colours_and_words(panel: SoftmaxPanel) -> None:
+    feed(panel, traced_run())
+    index, lut = panel.view.image.image, panel.view.image.lut
+    assert (index[:32, 4:] == MASKED).all() and (index[32:] < MASKED).sum() > 0
+    assert index[0, 3] == MINUS_INF
+    assert not (index == NAN).any()
+    assert tuple(lut[MASKED]) == panel.theme.color("border").getRgb()[:3]
+    assert panel.legend.plain() == f"■ {MASKED_TEXT}   ■ {UNSEEN_TEXT}"
+    panel.resize(420, 400)
+    assert panel.legend.shown() == "■ masked   ■ −inf"
+
+
+def test_key_splits_are_drawn_named_and_break_the_lines(panel: SoftmaxPanel) -> None:
+    record = traced_run()
+    feed(panel, record)
+    panel.view.hovered.emit((63, 1))
+    panel.tick()
+    x, y = panel.split_borders.getData()
+    assert (x.tolist(), y.tolist()) == ([2.5, 2.5], [-0.5, 63.5])
+    assert panel.lines.borders.getData()[0].tolist() == [2.5, 2.5]
+    assert SPLITS_TEXTS[0] in panel.readout.plain()
+    m_running = states_of(record).m_running
+    assert m_running is not None
+    drawn = panel.lines.m_curve.getData()[1]
+    assert np.isnan(drawn[3]) and np.allclose(np.delete(drawn, 3), m_running[0, 63])
+    feed(panel, make_record(problem=PROBLEM))
+    assert len(panel.split_borders.getData()[0]) == 0
+    assert "split" not in panel.readout.plain()
+
+
+def test_split_borders_that_would_hide_the_cells_are_left_out(panel: SoftmaxPanel) -> None:
+    feed(panel, traced_run(replace(CAUSAL, m=4, n=8192, heads=1, batch=1, kv_heads=1), TileConfig(16, 16, splits=512)))
+    assert len(panel.split_borders.getData()[0]) == 0
 
 
 def test_started_forgets_and_failure_is_a_card(panel: SoftmaxPanel) -> None:

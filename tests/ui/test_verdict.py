@@ -82,6 +82,31 @@ def test_done_shows_times_ratio_and_error(verdict: Verdict, kernel_us: float, ba
     assert kernel.endswith("µs") and baseline.endswith("µs")
 
 
+def test_the_problem_says_its_heads_dtype_and_mask(verdict: Verdict) -> None:
+    problem = Problem(16, 32, 8, batch=2, heads=4, kv_heads=2, dtype="bf16", causal=True)
+    record = make_record(1, problem)
+    verdict.take(record.started)
+    assert "16 × 32 × 8, 2 × 4 / 2 KV heads, bf16, causal" in verdict.text()
+    replay(verdict, record)
+    assert "article 16×16, 16 × 32 × 8, 2 × 4 / 2 KV heads, bf16, causal" in shown(verdict)
+
+
+def test_the_kernel_has_its_precision_and_the_splits_that_were_made(verdict: Verdict) -> None:
+    record = make_record(1)
+    made = replace(record.measured[0].measurement, precision="bf16x3", tile=TileConfig(64, 32, splits=4))
+    replay(verdict, replace(record, measured=(replace(record.measured[0], measurement=made), record.measured[1])))
+    assert "article bf16x3 64×32, 4 splits, 128 × 512 × 64" in shown(verdict)
+
+
+def test_another_attention_is_called_by_its_name(verdict: Verdict) -> None:
+    record = make_record(1, kernel_us=380.0, baseline_us=190.0)
+    flex = replace(record.measured[1].measurement, backend="flex")
+    replay(verdict, replace(record, measured=(record.measured[0], replace(record.measured[1], measurement=flex))))
+    texts = shown(verdict)
+    assert "FlexAttention" in texts
+    assert any(text.endswith("slower than FlexAttention") for text in texts)
+
+
 def test_slower_and_faster_have_their_interval_in_the_same_sense(verdict: Verdict) -> None:
     replay(verdict, make_record(3, kernel_us=380.0, baseline_us=190.0))
     interval = next(t for t in shown(verdict) if t.startswith("p20 to p80: "))

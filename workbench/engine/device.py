@@ -8,17 +8,7 @@ from pathlib import Path
 
 import torch
 
-from workbench.model import BaselineInfo, DeviceInfo, Mode
-
-# What each backend of SDPA takes, from PyTorch's documentation; on the CPU there is no efficient or cuDNN backend.
-_CUDA_BASELINES = {
-    "auto": ("fp32", "fp16", "bf16"),
-    "math": ("fp32", "fp16", "bf16"),
-    "efficient": ("fp32", "fp16", "bf16"),
-    "flash": ("fp16", "bf16"),
-    "cudnn": ("fp16", "bf16"),
-}
-_CPU_BASELINES = {**_CUDA_BASELINES, "efficient": (), "flash": ("fp32", "fp16", "bf16"), "cudnn": ()}
+from workbench.model import DeviceInfo, Mode
 
 
 class DeviceUnavailableError(Exception):
@@ -75,12 +65,6 @@ def describe(mode: Mode) -> DeviceInfo:
         sm_count=properties.multi_processor_count,
         shared_bytes=int(getattr(properties, "shared_memory_per_block_optin", 0)),
     )
-
-
-def baselines(mode: Mode) -> tuple[BaselineInfo, ...]:
-    """SDPA's backends, each with the dtypes it takes in `mode`."""
-    table = _CUDA_BASELINES if mode == "cuda" else _CPU_BASELINES
-    return tuple(BaselineInfo(name, dtypes) for name, dtypes in table.items())
 
 
 def cpu_name() -> str:

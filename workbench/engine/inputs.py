@@ -8,10 +8,12 @@ import torch
 
 from workbench.model import Problem
 
+_DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
 
 @dataclass(frozen=True)
 class Inputs:
-    """`q` is [M, D], `k` and `v` are [N, D], contiguous float32 on the run's device."""
+    """`q` is [B, H, M, D], `k` and `v` are [B, Hkv, N, D], contiguous, in the problem's dtype, on the run's device."""
 
     q: torch.Tensor
     k: torch.Tensor
@@ -19,15 +21,25 @@ class Inputs:
 
 
 def make_inputs(problem: Problem, device: torch.device) -> Inputs:
-    """Draw Q, K and V by the problem's seed and distribution, on the CPU so that the device does not matter."""
+    """Draw Q, K and V by the problem's seed and distribution, on the CPU so that the device does not matter.
+
+    They are drawn in float32 and then rounded, so that dtypes differ by their rounding alone.
+    """
     generator = torch.Generator().manual_seed(problem.seed)
-    q, k, v = (_draw(rows, problem, generator).to(device) for rows in (problem.m, problem.n, problem.n))
-    return Inputs(q, k, v)
+    of_queries = (problem.batch, problem.heads, problem.m)
+    of_keys = (problem.batch, problem.kv_heads, problem.n)
+    return Inputs(*(_draw(shape, problem, generator).to(device) for shape in (of_queries, of_keys, of_keys)))
 
 
-def _draw(rows: int, problem: Problem, generator: torch.Generator) -> torch.Tensor:
-    shape = (rows, problem.d)
-    match problem.inputs:
+def _draw(shape: tuple[int, int, int], problem: Problem, generator: torch.Generator) -> torch.Tensor:
+    batch, heads, rows = shape
+    # Drawn as one matrix, which a single head has always been: its values, and with them old recordings, stay.
+    values = _values((batch * heads * rows, problem.d), problem.inputs, generator)
+    return values.to(_DTYPES[problem.dtype]).view(batch, heads, rows, problem.d)
+
+
+def _values(shape: tuple[int, int], distribution: str, generator: torch.Generator) -> torch.Tensor:
+    match distribution:
         case "normal":
             return torch.randn(shape, generator=generator)
         case "uniform":

@@ -11,6 +11,7 @@ import torch
 from workbench.engine import device
 from workbench.engine.failures import InvalidRequestError, describe_failure
 from workbench.engine.stopping import StopFlag
+from workbench.engine.tile import with_chosen_tile
 from workbench.model import Finished, Ready, RunEvent, RunRequest, Started
 from workbench.validate import find_faults
 
@@ -24,24 +25,32 @@ def prepare(wanted_device: str) -> Ready:
     global _ready
     mode = device.choose_mode(wanted_device)
     # Triton reads TRITON_INTERPRET when a kernel is defined, so the kernels come after the choice.
-    from workbench.engine.steps import announced_variants
+    from workbench.engine.announce import announced_baselines, announced_variants
 
-    _ready = Ready(device.describe(mode), announced_variants(), device.baselines(mode))
+    info = device.describe(mode)
+    _ready = Ready(info, announced_variants(info), announced_baselines(info))
     return _ready
 
 
 def run(request: RunRequest, send: Callable[[RunEvent], None], stop: StopFlag) -> None:
-    """Check, time and trace the kernel and SDPA; sends `Started` first and `Finished` last, or raises."""
+    """Check, time and trace the kernel and SDPA; sends `Started` first and `Finished` last, or raises.
+
+    `Started` has the request with the tile that was chosen where the request leaves it open.
+    """
     from workbench.engine.steps import Run
 
     if _ready is None:
         raise RuntimeError("prepare() comes first")
     began = time.perf_counter()
-    send(Started(request, _ready.device, datetime.now().astimezone().isoformat(timespec="seconds")))
-    faults = find_faults(request, _ready.device, _ready.variants, _ready.baselines)
+    info, known = _ready.device, (_ready.device, _ready.variants, _ready.baselines)
+    faults = find_faults(request, *known)
+    if request.auto_tile and not faults:
+        request = with_chosen_tile(request, info, _ready.variants)
+        faults = find_faults(request, *known)
+    send(Started(request, info, datetime.now().astimezone().isoformat(timespec="seconds")))
     if faults:
         raise InvalidRequestError("; ".join(fault.message for fault in faults))
-    Run(request, _ready.device, send, stop).go()
+    Run(request, info, send, stop).go()
     send(Finished(time.perf_counter() - began))
 
 

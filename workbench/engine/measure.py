@@ -114,9 +114,10 @@ def _event() -> Any:
 def article_launches(problem: Problem) -> int:
     """100, 50 or 20 timed launches for a small, a middle and a large problem.
 
-    The article names three shapes; the borders are its small (256 x 512) and its middle shape (512 x 2048).
+    The article names three shapes; the borders are its small (256 x 512) and its middle shape (512 x 2048), by the
+    number of scores in all heads.
     """
-    scores = problem.m * problem.n
+    scores = problem.total_heads * problem.m * problem.n
     if scores <= 256 * 512:
         return 100
     return 50 if scores <= 512 * 2048 else 20

@@ -9,14 +9,16 @@ from typing import Any
 
 import torch
 
-from kernels import VARIANTS, KernelVariant, TileTrace, reference
+from kernels import VARIANTS, TileTrace, reference
 from workbench.engine import device, trace
-from workbench.engine.baseline import Sdpa
-from workbench.engine.compare import compare
+from workbench.engine.baseline import Baseline, make_baseline
+from workbench.engine.compare import MAP_ITEM_BYTES, compare
 from workbench.engine.failures import describe_failure
 from workbench.engine.inputs import Inputs, make_inputs
+from workbench.engine.keeping import ERROR_MAP_LIMIT_BYTES, kept_text
 from workbench.engine.measure import Clock, CudaClock, HostClock, Launch, article_plan, measure_article
 from workbench.engine.stopping import StopFlag
+from workbench.engine.tile import launched_tile
 from workbench.model import (
     Checked,
     DeviceInfo,
@@ -25,19 +27,16 @@ from workbench.model import (
     Measurement,
     Progress,
     Resources,
+    Role,
     RunEvent,
     RunRequest,
     Samples,
     Tensors,
-    VariantInfo,
+    TileStates,
 )
+from workbench.validate import TRACE_LIMIT_BYTES, trace_bytes
 
 Send = Callable[[RunEvent], None]
-
-
-def announced_variants() -> tuple[VariantInfo, ...]:
-    """What the window may know of the kernels without importing them."""
-    return tuple(map(_announce, VARIANTS))
 
 
 class Run:
@@ -50,6 +49,7 @@ class Run:
         self._send = send
         self._stop = stop
         self._variant = next(v for v in VARIANTS if v.name == request.kernel)
+        self._tile = launched_tile(request.problem, request.tile, self._variant, info)
         self._clock: Clock = CudaClock() if info.mode == "cuda" else HostClock()
         self._compiled: Any = None
         self._seconds: dict[str, float] = {}
@@ -57,13 +57,14 @@ class Run:
 
     def go(self) -> None:
         """Inputs, float64 reference, both outputs checked, both timed, the trace."""
+        problem = self._problem
         self._phase("drawing the inputs")
-        inputs = make_inputs(self._problem, device.torch_device(self._mode))
+        inputs = make_inputs(problem, device.torch_device(self._mode))
         self._phase("computing the float64 reference")
-        self._expected = reference.attention(inputs.q, inputs.k, inputs.v)
+        self._expected = reference.attention(inputs.q, inputs.k, inputs.v, causal=problem.causal)
         self._inputs = inputs
         self._out = torch.full_like(inputs.q, float("nan"))
-        sdpa = Sdpa(self._request.sdpa, inputs) if self._request.sdpa != "none" else None
+        sdpa = make_baseline(self._request.sdpa, problem, inputs) if self._request.sdpa != "none" else None
 
         self._phase("compiling and checking the kernel" if self._mode == "cuda" else "checking the kernel")
         self._check_kernel()
@@ -84,16 +85,15 @@ class Run:
 
     def _launch(self, out: torch.Tensor | None = None, states: TileTrace | None = None) -> Any:
         """One launch of the kernel, into the run's own output unless another is given."""
-        tile, inputs = self._request.tile, self._inputs
+        inputs = self._inputs
         return self._variant.launch(
             inputs.q,
             inputs.k,
             inputs.v,
             self._out if out is None else out,
-            block_m=tile.block_m,
-            block_n=tile.block_n,
-            num_warps=tile.num_warps,
-            num_stages=tile.num_stages,
+            tile=self._tile,
+            precision=self._request.precision,
+            causal=self._problem.causal,
             trace=states,
         )
 
@@ -106,16 +106,38 @@ class Run:
             self._compiled, self._seconds["kernel"] = _timed_once(self._launch, self._mode)
         self._check("kernel", self._variant.name, self._out, "")
 
-    def _check_baseline(self, sdpa: Sdpa) -> None:
+    def _check_baseline(self, sdpa: Baseline) -> None:
+        problem = self._problem
+        if sdpa.note:
+            self._send(Log(sdpa.note))
+        if problem.blind_rows:
+            self._send(
+                Log(
+                    f"{problem.blind_rows} of {problem.m} rows of each head see no key (causal, M > N). The kernel "
+                    f"gives 0 there; PyTorch documents NaN, so these rows of SDPA's output are not compared.\n"
+                )
+            )
         out, self._seconds["baseline"] = _timed_once(sdpa, self._mode)
-        self._check("baseline", "sdpa", out, sdpa.backend)
+        self._check("baseline", "sdpa", sdpa.ordered(out), sdpa.backend, problem.blind_rows)
 
-    def _check(self, role: Any, name: str, out: torch.Tensor, backend: str) -> None:
-        stats, error_map = compare(out, self._expected, self._request.rtol, self._request.atol)
-        self._checks[role] = Checked(name, role, stats, error_map, backend)
+    def _check(self, role: Role, name: str, out: torch.Tensor, backend: str, rows_left_out: int = 0) -> None:
+        request, problem = self._request, self._problem
+        found = compare(
+            out,
+            self._expected,
+            request.rtol,
+            request.atol,
+            rows_left_out=rows_left_out,
+            map_limit=ERROR_MAP_LIMIT_BYTES,
+        )
+        if found.heads:
+            size = MAP_ITEM_BYTES * problem.m * problem.d
+            what = f"error map of {name}"
+            self._send(Log(kept_text(what, found.heads, problem.total_heads, size, ERROR_MAP_LIMIT_BYTES)))
+        self._checks[role] = Checked(name, role, found.stats, found.error_map, backend, found.heads)
         self._send(self._checks[role])
 
-    def _time(self, role: Any, name: str, launch: Launch) -> None:
+    def _time(self, role: Role, name: str, launch: Launch) -> None:
         plan = article_plan(self._problem, self._mode, self._seconds[role])
         check = self._checks[role]
         done = 0
@@ -143,7 +165,7 @@ class Run:
                     latency=latency,
                     error=check.error,
                     backend=check.backend,
-                    tile=self._request.tile if is_kernel else None,
+                    tile=self._tile if is_kernel else None,
                     precision=self._request.precision if is_kernel else "",
                     resources=_resources(self._compiled) if is_kernel else None,
                 )
@@ -154,13 +176,8 @@ class Run:
         states = trace.skipped(self._request)
         if states is None:
             self._phase("capturing the softmax states")
-
-            def launch(out: torch.Tensor, buffers: TileTrace) -> None:
-                with self._breakable():
-                    self._launch(out, buffers)
-
             try:
-                states = trace.capture(self._request, self._inputs, self._out, launch, self._mode, self._send)
+                states = self._captured()
             except Exception as error:
                 # The timed kernel ran; that its instrumented variant cannot must not cost what was measured. But a
                 # dead CUDA context must end the run: this raises if there is one.
@@ -171,9 +188,23 @@ class Run:
                 states = trace.without(self._request, f"the instrumented kernel failed: {failure.message}")
         self._send(states)
 
+    def _captured(self) -> TileStates:
+        request = self._request
+
+        def launch(out: torch.Tensor, buffers: TileTrace) -> None:
+            with self._breakable():
+                self._launch(out, buffers)
+
+        worst = self._checks["kernel"].error.worst[0]
+        capture = trace.Capture(request, self._tile, self._inputs, worst)
+        if capture.heads:
+            total, size = self._problem.total_heads, trace_bytes(request)
+            self._send(Log(kept_text("softmax states", capture.heads, total, size, TRACE_LIMIT_BYTES)))
+        return capture.take(self._out, launch, self._mode, self._send)
+
     def _send_tensors(self, inputs: Inputs) -> None:
-        arrays = (t.cpu().numpy()[None] for t in (inputs.q, inputs.k, inputs.v, self._out))
-        self._send(Tensors(*arrays))
+        tensors = (inputs.q, inputs.k, inputs.v, self._out)
+        self._send(Tensors(*(t.flatten(0, 1).float().cpu().numpy() for t in tensors)))
 
 
 def _timed_once(launch: Launch, mode: str) -> tuple[Any, float]:
@@ -191,18 +222,3 @@ def _resources(compiled: Any) -> Resources | None:
     if registers is None:
         return None
     return Resources(int(registers), int(compiled.n_spills), int(compiled.metadata.shared))
-
-
-def _announce(variant: KernelVariant) -> VariantInfo:
-    return VariantInfo(
-        name=variant.name,
-        title=variant.title,
-        description=variant.description,
-        dtypes=variant.dtypes,
-        precisions=variant.precisions,
-        max_d=variant.max_d,
-        blocks=variant.blocks,
-        heads=variant.heads,
-        causal=variant.causal,
-        splits=variant.splits,
-    )

@@ -11,8 +11,11 @@ import torch
 
 from kernels import TileTrace
 from kernels.reference import softmax_states
+from kernels.tiles import tiles_per_split
+from workbench.engine.compare import same_bits, state_difference
 from workbench.engine.inputs import Inputs
-from workbench.model import FloatArray, Mode, RunRequest, TileStates
+from workbench.engine.keeping import kept_heads
+from workbench.model import FloatArray, Mode, RunRequest, TileConfig, TileStates
 from workbench.validate import TRACE_LIMIT_BYTES, size_text, trace_bytes
 
 # On the interpreter the picture fills while programs run; larger states are sent once, at the end.
@@ -30,34 +33,79 @@ def skipped(request: RunRequest) -> TileStates | None:
     size = trace_bytes(request)
     if size <= TRACE_LIMIT_BYTES:
         return None
+    whose = "states of one head" if request.problem.total_heads > 1 else "states"
     return without(
         request,
-        f"the states would take {size_text(size)}, more than the {size_text(TRACE_LIMIT_BYTES)} that are kept; "
+        f"the {whose} would take {size_text(size)}, more than the {size_text(TRACE_LIMIT_BYTES)} that are kept; "
         f"a larger BLOCK_N or a smaller M or N gives fewer",
     )
 
 
-def capture(
-    request: RunRequest, inputs: Inputs, timed_out: torch.Tensor, launch: TracedLaunch, mode: Mode, send: Send
-) -> TileStates:
-    """Run the traced launch once and compare it with the timed kernel's output and with the float64 states.
+class Capture:
+    """One traced launch of a run and what is kept of it: the states of `heads` (empty: of all, in order)."""
 
-    `timed_out` is the untraced launch's [M, D] output. On the interpreter partial states are sent meanwhile.
-    """
-    trace = TileTrace.unwritten(request.problem.m, request.problem.n, request.tile.block_n, inputs.q.device)
-    out = torch.full_like(inputs.q, float("nan"))
-    live = mode == "interpreter" and trace_bytes(request) <= LIVE_LIMIT_BYTES
-    with _Peek(lambda: send(_states(request, trace, complete=False)), live):
-        launch(out, trace)
-    if mode == "cuda":
-        torch.cuda.synchronize()
-    expected = softmax_states(inputs.q, inputs.k, request.tile.block_n)
-    return replace(
-        _states(request, trace, complete=True),
-        m_error=_relative(trace.m_running, expected.m_running),
-        l_error=_relative(trace.l_running, expected.l_running),
-        bit_equal=torch.equal(out.view(torch.int32), timed_out.view(torch.int32)),
-    )
+    def __init__(self, request: RunRequest, tile: TileConfig, inputs: Inputs, wanted: int) -> None:
+        """`tile` is the tile as launched, `wanted` the head that is kept in any case."""
+        problem = request.problem
+        self._request, self._tile, self._inputs = request, tile, inputs
+        self.heads = kept_heads(problem.total_heads, trace_bytes(request), TRACE_LIMIT_BYTES, wanted)
+        self._buffers = TileTrace.unwritten(
+            problem.total_heads, problem.m, problem.n, tile.block_n, torch.device(inputs.q.device)
+        )
+
+    def take(self, timed_out: torch.Tensor, launch: TracedLaunch, mode: Mode, send: Send) -> TileStates:
+        """Launch once and compare with the timed kernel's output and with the float64 states, in all heads.
+
+        `timed_out` is the untraced launch's output. On the interpreter partial states are sent meanwhile.
+        """
+        out = torch.full_like(timed_out, float("nan"))
+        everything = self._request.problem.total_heads * trace_bytes(self._request)
+        with _Peek(
+            lambda: send(self._states(complete=False)), mode == "interpreter" and everything <= LIVE_LIMIT_BYTES
+        ):
+            launch(out, self._buffers)
+        if mode == "cuda":
+            torch.cuda.synchronize()
+        m_error, l_error = self._errors()
+        return replace(
+            self._states(complete=True), m_error=m_error, l_error=l_error, bit_equal=same_bits(out, timed_out)
+        )
+
+    def _errors(self) -> tuple[float, float]:
+        """Largest differences of any maximum and of l from the float64 states, one head at a time: they are large."""
+        problem, q, k = self._request.problem, self._inputs.q, self._inputs.k
+        group = problem.heads // problem.kv_heads
+        m_errors, l_errors = [], []
+        for head in range(problem.total_heads):
+            batch, h = divmod(head, problem.heads)
+            one_q, one_k = q[batch : batch + 1, h : h + 1], k[batch : batch + 1, h // group : h // group + 1]
+            expected = softmax_states(one_q, one_k, self._tile.block_n, causal=problem.causal, splits=self._tile.splits)
+            unseen = expected.m_tile == float("-inf")
+            this = slice(head, head + 1)
+            m_errors += [
+                state_difference(self._buffers.m_tile[this], expected.m_tile, unseen),
+                state_difference(self._buffers.m_running[this], expected.m_running, unseen),
+            ]
+            l_errors.append(state_difference(self._buffers.l_running[this], expected.l_running, unseen))
+        return max(m_errors), max(l_errors)
+
+    def _states(self, complete: bool) -> TileStates:
+        problem, tile = self._request.problem, self._tile
+        return TileStates(
+            tile.block_m,
+            tile.block_n,
+            problem.n,
+            m_tile=self._kept(self._buffers.m_tile),
+            m_running=self._kept(self._buffers.m_running),
+            l_running=self._kept(self._buffers.l_running),
+            complete=complete,
+            split_tiles=tiles_per_split(problem.n, tile.block_n, tile.splits) if tile.splits > 1 else 0,
+            heads=self.heads,
+        )
+
+    def _kept(self, tensor: torch.Tensor) -> FloatArray:
+        """A copy of the kept heads: the interpreter goes on writing to the tensor."""
+        return np.array((tensor[list(self.heads)] if self.heads else tensor).cpu().numpy())
 
 
 class _Peek:
@@ -83,28 +131,6 @@ class _Peek:
 
 
 def without(request: RunRequest, reason: str) -> TileStates:
+    """The states of a run that has none, for `reason`."""
     tile = request.tile
     return TileStates(tile.block_m, tile.block_n, request.problem.n, None, None, None, skipped=reason)
-
-
-def _states(request: RunRequest, trace: TileTrace, complete: bool) -> TileStates:
-    tile = request.tile
-    return TileStates(
-        block_m=tile.block_m,
-        block_n=tile.block_n,
-        n=request.problem.n,
-        m_tile=_array(trace.m_tile),
-        m_running=_array(trace.m_running),
-        l_running=_array(trace.l_running),
-        complete=complete,
-    )
-
-
-def _array(tensor: torch.Tensor) -> FloatArray:
-    """A copy with the head axis, [1, M, tiles]: the interpreter goes on writing to the tensor."""
-    return np.array(tensor.cpu().numpy()[None])
-
-
-def _relative(got: torch.Tensor, expected: torch.Tensor) -> float:
-    """Largest |got - expected| over max(1, |expected|): a maximum near 0 has no meaningful relative error."""
-    return float(((got.double() - expected).abs() / expected.abs().clamp_min(1.0)).max())

@@ -27,6 +27,7 @@ COMMANDS = (
     Command("run", "Run", ("Ctrl+R", "F5"), "run", "Run the kernel and SDPA with the values of the form"),
     Command("stop", "Stop", ("Esc",), "stop", "Stop the run; what it has measured stays"),
     Command("auto", "Auto-run", ("Ctrl+Shift+R",), "auto", "Run again after every change of the form", True),
+    Command("best", "Best tile", ("Ctrl+B",), "", "Set the tile to the best one known for the problem and the kernel"),
     Command("open", "Open recording…", ("Ctrl+O",), "open", "Show runs recorded elsewhere, read-only"),
     Command("save", "Save session as…", ("Ctrl+S",), "save", "Write this session's runs to a file"),
     Command(

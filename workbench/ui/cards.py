@@ -10,20 +10,21 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStackedWidget, QWidget
 
 from workbench.model import Failed, Finished, RunRequest, Started
 from workbench.ui.theme import Theme
-from workbench.ui.words import failure_words
+from workbench.ui.words import baseline_text, failure_words, kernel_text
 
 LONGEST_MESSAGE = 700  # characters; the log holds the rest
 
 
 def kernel_title(request: RunRequest | None) -> str:
     """How the kernel of `request` is named in legends."""
-    return f"{request.kernel} kernel" if request else "kernel"
+    return f"{kernel_text(request.kernel, request.precision)} kernel" if request else "kernel"
 
 
 def sdpa_title(request: RunRequest | None, backend: str) -> str:
     """How SDPA is named in legends: with the backend it really took, else the one asked for."""
     chosen = backend or (request.sdpa if request else "")
-    return f"SDPA ({chosen})" if chosen else "SDPA"
+    name = baseline_text(chosen)
+    return f"{name} ({chosen})" if chosen and name == "SDPA" else name
 
 
 def colored(text: str, color: str, bold: bool = False, size: int = 0) -> str:

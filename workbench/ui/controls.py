@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from kernels.tiles import AUTO_SPLITS, resolved_splits
 from workbench.estimate import ASK_ABOVE_SECONDS, SECONDS_PER_TILE, run_seconds
-from workbench.model import INPUT_DISTRIBUTIONS, SDPA_CHOICES, Problem, Ready, RunRequest, TileConfig
-from workbench.presets import PRESETS, Preset, find_preset
-from workbench.ui.fields import Choice, NumberField, set_property, show_value
-from workbench.ui.form import CUSTOM, FIELDS, add_row, make_preset_row, make_row
+from workbench.model import (
+    DTYPES,
+    INPUT_DISTRIBUTIONS,
+    PRECISIONS,
+    SDPA_CHOICES,
+    Problem,
+    Ready,
+    RunRequest,
+    TileConfig,
+)
+from workbench.presets import PRESETS, find_preset
+from workbench.ui.fields import Choice, IntField, NumberField, set_property, show_value
+from workbench.ui.form import BEST_TILE_TIP, CUSTOM, FIELDS, SDPA_TIPS, TILE_GROUP, make_preset_row
+from workbench.ui.form_rows import Row, add_rows, add_title, make_row
+from workbench.ui.form_rules import FormRules, Settled, is_exact, is_preset, look_up
 from workbench.ui.words import duration_text
-from workbench.validate import Fault, find_faults
+from workbench.validate import Fault
 
 LEAST_WIDTH = 286  # with the scroll bar of a low window beside it, 0.002 is still whole
+EXACT_TEXT = "products of 16-bit values are exact in fp32"
 
 
 class Controls(QWidget):
@@ -34,14 +48,19 @@ class Controls(QWidget):
         super().__init__(parent)
         self.setObjectName("controls")
         self.setMinimumWidth(LEAST_WIDTH)
-        self._base = RunRequest(PRESETS[0].problem)
-        self._ready: Ready | None = None
+        self._base = self._last = RunRequest(PRESETS[0].problem)
+        self._rules = FormRules()
+        self._notes: Mapping[str, str] = {}
         self._seconds_per_tile = SECONDS_PER_TILE
         self._faults: tuple[Fault, ...] = ()
         self._device = self._base.device
         self._filling = False
         self._rows = {s.name: make_row(s.make(), s.name, s.label, s.unit, s.tip) for s in FIELDS}
         self._preset = make_preset_row()
+        self._best = QPushButton("Best tile")
+        self._best.setObjectName("best_tile")
+        self._best.setToolTip(BEST_TILE_TIP)
+        self._best.clicked.connect(self.use_best_tile)
         self._general = QLabel()  # faults of what has no field here
         self._general.setObjectName("general_fault")
         self._general.setProperty("role", "fault")
@@ -52,8 +71,8 @@ class Controls(QWidget):
         self._build()
         self._fill(self._base)
         self._check()
-        for row in self._rows.values():
-            row.field.changed.connect(self._on_changed)
+        for name, row in self._rows.items():
+            row.field.changed.connect(partial(self._on_changed, name))
         self._preset.field.changed.connect(self._on_preset)
 
     def request(self) -> RunRequest:
@@ -68,8 +87,9 @@ class Controls(QWidget):
         return self._faults
 
     def set_request(self, request: RunRequest) -> None:
-        """Show `request`; exactly one `requestChanged` follows."""
-        self._base = request
+        """Show `request`, whose tile must be a chosen one; exactly one `requestChanged` follows."""
+        self._base = replace(request, auto_tile=())
+        self._notes = {}
         self._fill(request)
         self._announce()
 
@@ -78,14 +98,23 @@ class Controls(QWidget):
 
         `requestChanged` follows only if that changes what cannot work.
         """
-        self._ready = ready
+        self._rules = FormRules(ready)
         before = self._faults
-        titles = {v.name: f"{v.title}: {v.description}" for v in ready.variants}
-        self._choice("kernel").set_names(titles)
-        self._choice("device").setToolTip(f"Where it runs: now {ready.device.name}, {ready.device.mode_label}.")
+        self._choice("kernel").set_names({v.name: f"{v.title}: {v.description}" for v in ready.variants})
+        described = {b.name: b.description for b in ready.baselines if b.description}
+        self._choice("sdpa").set_names({**SDPA_TIPS, **described})
+        self._rows["device"].field.setToolTip(f"Where it runs: now {ready.device.name}, {ready.device.mode_label}.")
         self._check()
         if self._faults != before:
             self.requestChanged.emit(None if self._faults else self.request())
+
+    def use_best_tile(self) -> None:
+        """Set the tile to the best one known for what the form says; nothing happens where none is known."""
+        request = self.request()
+        tile = self._rules.best_tile(request)
+        if tile is not None:
+            notes = {"block_m": "this is the best tile known already"} if tile == request.tile else {}
+            self._take(Settled(replace(request, tile=tile), notes))
 
     def set_seconds_per_tile(self, seconds: float) -> None:
         """Estimate with what one tile update took on this machine's interpreter."""
@@ -104,15 +133,8 @@ class Controls(QWidget):
         grid.setHorizontalSpacing(8)
         grid.setVerticalSpacing(4)
         grid.setColumnStretch(1, 1)
-        add_row(grid, self._preset)
-        group = ""
-        for spec in FIELDS:
-            if spec.group != group:
-                group = spec.group
-                title = QLabel(group)
-                title.setProperty("role", "group")
-                grid.addWidget(title, grid.rowCount(), 0, 1, 3)
-            add_row(grid, self._rows[spec.name])
+        add_rows(grid, [self._preset])
+        self._add_fields(grid)
         for label in (self._general, self._estimate):
             grid.addWidget(label, grid.rowCount(), 0, 1, 3)
         grid.setRowStretch(grid.rowCount(), 1)
@@ -128,10 +150,21 @@ class Controls(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(scroll)
 
+    def _add_fields(self, grid: QGridLayout) -> None:
+        group, line = "", list[Row]()
+        for spec, following in zip(FIELDS, (*FIELDS[1:], None), strict=True):
+            if spec.group != group:
+                group = spec.group
+                add_title(grid, group, self._best if group == TILE_GROUP else None)
+            line.append(self._rows[spec.name])
+            if following is None or not following.beside:
+                add_rows(grid, line)
+                line = []
+
     def _fill(self, request: RunRequest) -> None:
         self._filling = True
         for name, row in self._rows.items():
-            show_value(row.field, _look_up(request, name))
+            show_value(row.field, look_up(request, name))
         self._filling = False
 
     def _choice(self, name: str) -> Choice:
@@ -139,21 +172,39 @@ class Controls(QWidget):
         assert isinstance(field, Choice)
         return field
 
-    def _on_changed(self) -> None:
-        if not self._filling:
-            self._announce()
+    def _on_changed(self, name: str) -> None:
+        if self._filling:
+            return
+        request = self.request()
+        match name:
+            case "kernel":
+                self._take(self._rules.with_kernel(request, self._last))
+            case "dtype" | "precision":
+                self._take(self._rules.with_dtype(request, self._last))
+            case "heads":
+                self._take(self._rules.with_heads(request, self._last))
+            case _:
+                self._take(Settled(request))
 
     def _on_preset(self) -> None:
         name = str(self._preset.field.value())
-        if self._filling or name == CUSTOM:
-            return
-        preset = find_preset(name)
-        self.set_request(
-            replace(self.request(), problem=preset.problem, tile=preset.tile, rtol=preset.rtol, atol=preset.atol)
-        )
+        if not self._filling and name != CUSTOM:
+            self._take(self._rules.with_preset(self.request(), find_preset(name)))
+
+    def _take(self, settled: Settled) -> None:
+        """Show what has followed a change; fields that are as they were keep their text, also one that is no number."""
+        now = self.request()
+        self._filling = True
+        for name, row in self._rows.items():
+            value = look_up(settled.request, name)
+            if value != look_up(now, name):
+                show_value(row.field, value)
+        self._filling = False
+        self._notes = settled.notes
+        self._announce()
 
     def _announce(self) -> None:
-        request = self.request()
+        request = self._last = self.request()
         self._check()
         if request.device != self._device:
             self._device = request.device
@@ -164,7 +215,7 @@ class Controls(QWidget):
         """Find the faults, show each under its field, and bring what depends on the request up to date."""
         request = self.request()
         order = [spec.name for spec in FIELDS]
-        found = (*self._unreadable(), *self._find(request))
+        found = (*self._unreadable(), *self._rules.faults(request))
         self._faults = tuple(sorted(found, key=lambda f: order.index(f.field) if f.field in order else len(order)))
         messages: dict[str, str] = {}
         for fault in self._faults:
@@ -175,6 +226,7 @@ class Controls(QWidget):
         self._general.setVisible(bool(messages))
         self._show_preset(request)
         self._show_choices(request)
+        self._show_hints(request)
         self._show_estimate()
 
     def _unreadable(self) -> tuple[Fault, ...]:
@@ -186,33 +238,42 @@ class Controls(QWidget):
             if not field.is_number()
         )
 
-    def _find(self, request: RunRequest) -> tuple[Fault, ...]:
-        if self._ready is None:
-            return find_faults(request)
-        return find_faults(request, self._ready.device, self._ready.variants, self._ready.baselines)
-
     def _show_preset(self, request: RunRequest) -> None:
-        match = next((preset.name for preset in PRESETS if _is_preset(request, preset)), CUSTOM)
+        match = next((preset.name for preset in PRESETS if is_preset(request, preset)), CUSTOM)
         self._filling = True
         show_value(self._preset.field, match)
         self._filling = False
 
     def _show_choices(self, request: RunRequest) -> None:
-        """Disable the kernels and backends that would bring a fault of their own, with its line as the reason."""
+        """Disable what would bring a fault of its own, with its line as the reason."""
         meaning = INPUT_DISTRIBUTIONS.get(request.problem.inputs, "unknown")
         self._choice("inputs").setToolTip(f"Values of Q, K and V: {meaning}.")
-        if self._ready is None:
-            return
-        faults = ((name, fault) for name in SDPA_CHOICES for fault in self._find(replace(request, sdpa=name)))
-        self._choice("sdpa").set_reasons({name: fault.message for name, fault in faults if fault.field == "sdpa"})
-        anyway = find_faults(request)
-        variants = self._ready.variants
-        reasons: dict[str, str] = {}
-        for variant in variants:
-            own = set(find_faults(replace(request, kernel=variant.name), variants=variants)).difference(anyway)
-            if own:
-                reasons[variant.name] = "; ".join(sorted(fault.message for fault in own))
-        self._choice("kernel").set_reasons(reasons)
+        self._choice("kernel").set_reasons(self._rules.kernel_reasons(request))
+        for name, values in (("sdpa", SDPA_CHOICES), ("dtype", DTYPES), ("precision", PRECISIONS)):
+            self._choice(name).set_reasons(self._rules.reasons(request, name, values))
+        # A field with one value left is disabled as a whole, unless it has another: then it must be changed.
+        self._rows["precision"].allow(self._rules.reason(request, "precision", "tf32") if is_exact(request) else "")
+        for name, value, always in (("causal", True, (False,)), ("splits", 2, (1, AUTO_SPLITS))):
+            left = look_up(request, name) in always
+            self._rows[name].allow(self._rules.reason(request, name, value) if left else "")
+        variant = self._rules.variant(request.kernel)
+        if variant is not None:
+            steps = (("block_m", variant.block_ms), ("block_n", variant.block_ns), ("num_warps", variant.warps))
+            for name, allowed in steps:
+                field = self._rows[name].field
+                assert isinstance(field, IntField)
+                field.set_steps(allowed)
+        self._best.setEnabled(self._rules.best_tile(request) is not None)
+
+    def _show_hints(self, request: RunRequest) -> None:
+        """Say what was changed together with the last change, why there is no precision to choose, what auto means."""
+        hints = {**({"precision": EXACT_TEXT} if is_exact(request) else {}), **self._notes}
+        for name, row in self._rows.items():
+            row.show_hint(hints.get(name, ""))
+        ready, unit = self._rules.ready, "key splits"
+        if ready is not None and request.tile.splits == AUTO_SPLITS and not self._faults:
+            unit = f"here {resolved_splits(request.problem, request.tile, ready.device.sm_count)}"
+        self._rows["splits"].unit.setText(unit)
 
     def predicted_seconds(self) -> float:
         """How long a run of what the form says takes on the interpreter; 0 on a GPU."""
@@ -221,7 +282,7 @@ class Controls(QWidget):
 
     def _is_interpreted(self, request: RunRequest) -> bool:
         if request.device == "auto":
-            return self._ready is not None and self._ready.device.mode == "interpreter"
+            return self._rules.ready is not None and self._rules.ready.device.mode == "interpreter"
         return request.device == "interpreter"
 
     def _show_estimate(self) -> None:
@@ -232,22 +293,7 @@ class Controls(QWidget):
         self._estimate.setVisible(seconds > 0)
 
 
-def _is_preset(request: RunRequest, preset: Preset) -> bool:
-    return (request.problem, request.tile, request.rtol, request.atol) == (
-        preset.problem,
-        preset.tile,
-        preset.rtol,
-        preset.atol,
-    )
-
-
 def _of(part: type[Problem] | type[TileConfig] | type[RunRequest], values: Mapping[str, Any]) -> dict[str, Any]:
     """Those of `values` that are fields of `part`."""
     names = {f.name for f in fields(part)}
     return {name: value for name, value in values.items() if name in names}
-
-
-def _look_up(request: RunRequest, name: str) -> object:
-    """The value of the field `name`, wherever in the request it is."""
-    owner = next(part for part in (request, request.problem, request.tile) if hasattr(part, name))
-    return getattr(owner, name)

@@ -7,7 +7,7 @@ from PyQt6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 LAYOUT_VERSION = 1
 CONTROLS_WIDTH = 280
-LEFT_SHARE = 0.58  # of the width beside the form: the table of runs has many columns
+LEFT_SHARE = 0.6  # of the width beside the form: the table of runs has many columns
 UPPER_SHARE = 0.52
 
 

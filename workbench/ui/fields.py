@@ -9,7 +9,9 @@ from math import isfinite
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QStandardItemModel, QValidator, QWheelEvent
-from PyQt6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit, QWidget
+from PyQt6.QtWidgets import QAbstractSpinBox, QCheckBox, QComboBox, QLineEdit, QWidget
+
+AUTO = "auto"
 
 
 class NumberField(QAbstractSpinBox):
@@ -71,6 +73,10 @@ class IntField(NumberField):
         self._least = least
         super().__init__(parent)
 
+    def set_steps(self, steps: Sequence[int]) -> None:
+        """Step through other values from now on."""
+        self._steps = tuple(sorted(steps))
+
     def is_number(self) -> bool:
         return re.fullmatch(r"-?[0-9]{1,19}", self.text()) is not None
 
@@ -91,6 +97,29 @@ class IntField(NumberField):
         ahead = bisect_right(self._steps, value) - 1 if steps > 0 else bisect_left(self._steps, value)
         target = min(max(ahead + steps, 0), len(self._steps) - 1)
         self._step_to(str(self._steps[target]))
+
+
+class AutoField(IntField):
+    """A whole number whose 0 reads "auto": a rule chooses it. Both can be typed."""
+
+    allowed = "whole numbers and auto"
+
+    def is_number(self) -> bool:
+        return self._is_auto() or super().is_number()
+
+    def value(self) -> int:
+        """The number in the field; 0 for auto, and while there is none."""
+        return 0 if self._is_auto() else super().value()
+
+    def set_value(self, value: int) -> None:
+        """Show `value`, allowed or not."""
+        self.set_text(str(value) if value else AUTO)
+
+    def _is_auto(self) -> bool:
+        return self.text().strip().lower() == AUTO
+
+    def _step_to(self, text: str) -> None:
+        super()._step_to(AUTO if text == "0" else text)
 
 
 class FloatField(NumberField):
@@ -189,12 +218,33 @@ class Choice(QComboBox):
         super().wheelEvent(e)
 
 
-Field = IntField | FloatField | Choice
+class Flag(QCheckBox):
+    """Something that is on or off, named by its own text."""
+
+    changed = pyqtSignal()
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.toggled.connect(lambda _: self.changed.emit())
+
+    def value(self) -> bool:
+        """Whether it is on."""
+        return self.isChecked()
+
+    def set_value(self, value: bool) -> None:
+        """Turn it on or off."""
+        self.setChecked(value)
+
+
+Field = IntField | FloatField | Choice | Flag
 
 
 def show_value(field: Field, value: object) -> None:
     """Show `value` in `field`; TypeError if it is of another kind."""
     match field:
+        case Flag() if isinstance(value, bool):
+            field.set_value(value)
         case IntField() if isinstance(value, int):
             field.set_value(value)
         case FloatField() if isinstance(value, int | float):

@@ -1,26 +1,43 @@
-"""What the form consists of: its fields with their labels, units and tooltips, and how a row is laid out."""
+"""What the form consists of: its fields with their labels, units and tooltips."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PyQt6.QtWidgets import QGridLayout, QLabel
-
 from workbench.model import INPUT_DISTRIBUTIONS
 from workbench.presets import PRESETS
-from workbench.ui.fields import Choice, Field, FloatField, IntField, set_property
+from workbench.ui.fields import AutoField, Choice, Field, Flag, FloatField, IntField
+from workbench.ui.form_rows import Row, make_row
 from workbench.validate import BLOCK_RANGE, STAGES, WARPS
 
 CUSTOM = "Custom"
+TILE_GROUP = "Kernel"
 BLOCKS = tuple(2**power for power in range(32) if BLOCK_RANGE[0] <= 2**power <= BLOCK_RANGE[1])
+POWERS = tuple(2**power for power in range(11))
 
+DTYPE_TIPS = {
+    "fp32": "32-bit floats: an 8-bit exponent, 23 bits of fraction",
+    "fp16": "16-bit floats: a 5-bit exponent, 10 bits of fraction",
+    "bf16": "16-bit floats with the range of fp32: an 8-bit exponent, 7 bits of fraction",
+}
+PRECISION_TIPS = {
+    "ieee": "every product in fp32, on the CUDA cores",
+    "tf32": "inputs cut to 10 bits of fraction, one product on the tensor cores",
+    "tf32x3": "inputs in two tf32 parts, three products on the tensor cores: nearly fp32",
+    "bf16x3": "inputs in two bf16 parts, three products on the tensor cores",
+    "bf16x6": "inputs in three bf16 parts, six products on the tensor cores: as good as fp32",
+    "fp16x3": "inputs in two fp16 parts, three products on the tensor cores",
+}
 SDPA_TIPS = {
     "auto": "the backend PyTorch chooses; the result says which one it took",
     "math": "matrix products and softmax as separate kernels",
     "efficient": "memory-efficient attention",
-    "flash": "FlashAttention",
+    "flash": "FlashAttention 2 as PyTorch builds it in",
     "cudnn": "cuDNN's attention",
+    "flex": "PyTorch's FlexAttention, compiled",
+    "flash_attn": "FlashAttention 2 of the package flash_attn",
+    "flash_attn_3": "FlashAttention 3 of the package flash_attn_interface, for Hopper",
     "none": "run the kernel alone",
 }
 DEVICE_TIPS = {
@@ -28,11 +45,19 @@ DEVICE_TIPS = {
     "cuda": "the NVIDIA GPU",
     "interpreter": "Triton's interpreter on the CPU: the same tiles and values, but no GPU time",
 }
+BEST_TILE_TIP = (
+    "The tile measured to be fastest on an H200 for the nearest problem (kernels/tiles.json); "
+    "64 × 64 where nothing was measured for this kernel, and a large one on the interpreter. (Ctrl+B)"
+)
+TOLERANCE_TIP = "The output passes if |out - float64| <= atol + rtol |float64| everywhere. Up and Down: powers of ten."
 
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """One field of the form. `name` is the request's field and the widget's objectName."""
+    """One field of the form. `name` is the request's field and the widget's objectName.
+
+    `beside` puts it in the line of the field before it; such a line has no units.
+    """
 
     group: str
     name: str
@@ -40,12 +65,56 @@ class FieldSpec:
     unit: str
     tip: str
     make: Callable[[], Field]
+    beside: bool = False
 
 
-FIELDS = (
+_PROBLEM = (
     FieldSpec("Problem", "m", "M", "query rows", "Rows of Q and of the output. Page Up and Page Down: ± 10.", IntField),
     FieldSpec("Problem", "n", "N", "key rows", "Rows of K and V. Page Up and Page Down: ± 10.", IntField),
     FieldSpec("Problem", "d", "D", "features", "Columns of Q, K, V and of the output: the head's width.", IntField),
+    FieldSpec(
+        "Problem",
+        "batch",
+        "Batch",
+        "sequences",
+        "Sequences computed at once. Up and Down: powers of two.",
+        lambda: IntField(POWERS),
+    ),
+    FieldSpec(
+        "Problem",
+        "heads",
+        "Heads",
+        "",
+        "Query heads of each sequence. Up and Down: powers of two.",
+        lambda: IntField(POWERS),
+    ),
+    FieldSpec(
+        "Problem",
+        "kv_heads",
+        "KV",
+        "",
+        "Key and value heads of each sequence, a divisor of the query heads: fewer of them are grouped-query "
+        "attention, one is multi-query attention. Up and Down: powers of two.",
+        lambda: IntField(POWERS),
+        beside=True,
+    ),
+    FieldSpec(
+        "Problem",
+        "dtype",
+        "dtype",
+        "",
+        "Number format of Q, K, V and of the output. Sums are kept in fp32.",
+        lambda: Choice(DTYPE_TIPS),
+    ),
+    FieldSpec(
+        "Problem",
+        "causal",
+        "causal",
+        "",
+        "Causal mask, aligned to the lower right: query row i sees the keys up to i + N - M, the last row sees all.",
+        lambda: Flag("causal"),
+        beside=True,
+    ),
     FieldSpec(
         "Problem",
         "inputs",
@@ -55,114 +124,85 @@ FIELDS = (
         lambda: Choice(INPUT_DISTRIBUTIONS),
     ),
     FieldSpec(
-        "Problem", "seed", "Seed", "", "Seed of the inputs: the same gives the same values.", lambda: IntField((), 0)
+        "Problem",
+        "seed",
+        "Seed",
+        "",
+        "Seed of the inputs: the same gives the same values.",
+        lambda: IntField((), 0),
     ),
-    FieldSpec("Tile", "kernel", "Kernel", "", "The Triton kernel to measure.", lambda: Choice({"article": ""})),
+)
+
+_TILE = (
+    FieldSpec(TILE_GROUP, "kernel", "Kernel", "", "The Triton kernel to measure.", lambda: Choice({"article": ""})),
     FieldSpec(
-        "Tile",
+        TILE_GROUP,
+        "precision",
+        "Precision",
+        "",
+        "How products of fp32 inputs are made. The interpreter makes all of them in fp32, whatever is chosen.",
+        lambda: Choice(PRECISION_TIPS),
+    ),
+    FieldSpec(
+        TILE_GROUP,
         "block_m",
         "BLOCK_M",
         "query rows",
-        "Query rows of one program: the grid has M / BLOCK_M programs, rounded up. Up and Down: powers of two.",
+        "Query rows of one program: a head has M / BLOCK_M programs, rounded up. Up and Down: what the kernel takes.",
         lambda: IntField(BLOCKS),
     ),
     FieldSpec(
-        "Tile",
+        TILE_GROUP,
         "block_n",
         "BLOCK_N",
         "key rows",
-        "Key rows that a program takes in at once: one update of m and l each. Up and Down: powers of two.",
+        "Key rows that a program takes in at once: one update of m and l each. Up and Down: what the kernel takes.",
         lambda: IntField(BLOCKS),
     ),
     FieldSpec(
-        "Tile",
+        TILE_GROUP,
+        "splits",
+        "splits",
+        "key splits",
+        "Programs that share the keys of one block of query rows; their partial results are combined afterwards. "
+        "auto or 0: as many as fill the device. Up and Down: powers of two.",
+        lambda: AutoField((0, *POWERS)),
+    ),
+    FieldSpec(
+        TILE_GROUP,
         "num_warps",
         "num_warps",
-        "warps",
+        "",
         "Warps of 32 threads that share one program. More warps: fewer registers needed in each thread.",
         lambda: IntField(WARPS),
     ),
     FieldSpec(
-        "Tile",
-        "num_stages",
+        TILE_GROUP,
         "num_stages",
         "stages",
-        "How many key tiles the compiler keeps in flight (software pipelining). Each stage takes shared memory anew.",
+        "",
+        "num_stages: how many key tiles the compiler keeps in flight (software pipelining). "
+        "Each stage takes shared memory anew.",
         lambda: IntField(tuple(STAGES)),
+        beside=True,
     ),
+)
+
+_MEASURING = (
     FieldSpec(
         "Measuring",
         "sdpa",
         "SDPA",
         "",
-        "The backend of PyTorch's scaled_dot_product_attention that the kernel is held against.",
+        "What the kernel is held against: a backend of PyTorch's scaled_dot_product_attention, or another attention.",
         lambda: Choice(SDPA_TIPS),
     ),
     FieldSpec("Measuring", "device", "Device", "", "Where it runs.", lambda: Choice(DEVICE_TIPS)),
-    FieldSpec(
-        "Measuring",
-        "rtol",
-        "rtol",
-        "relative",
-        "The output passes if |out - float64| <= atol + rtol |float64| everywhere. Up and Down: powers of ten.",
-        FloatField,
-    ),
-    FieldSpec(
-        "Measuring",
-        "atol",
-        "atol",
-        "absolute",
-        "The output passes if |out - float64| <= atol + rtol |float64| everywhere. Up and Down: powers of ten.",
-        FloatField,
-    ),
+    FieldSpec("Measuring", "rtol", "rtol", "relative", f"Relative tolerance. {TOLERANCE_TIP}", FloatField),
+    FieldSpec("Measuring", "atol", "atol", "absolute", f"Absolute tolerance. {TOLERANCE_TIP}", FloatField),
 )
 
-
-@dataclass(frozen=True)
-class Row:
-    """A field of the form with its label, its unit and the line that says what is wrong with it."""
-
-    field: Field
-    label: QLabel
-    unit: QLabel
-    fault: QLabel
-
-    def show_fault(self, message: str) -> None:
-        """Mark the field and say why, or clear the mark with an empty `message`."""
-        self.fault.setText(message)
-        self.fault.setVisible(bool(message))
-        self.field.setAccessibleDescription(message)
-        set_property(self.field, "invalid", bool(message))
-
-
-def make_row(field: Field, name: str, label: str, unit: str, tip: str) -> Row:
-    """A row for the request's field `name`, the label being the field's buddy."""
-    field.setObjectName(name)
-    field.setAccessibleName(f"{label}, {unit}" if unit else label)
-    caption = QLabel(label)
-    caption.setBuddy(field)
-    suffix = QLabel(unit)
-    suffix.setProperty("role", "unit")
-    fault = QLabel()
-    fault.setObjectName(f"{name}_fault")
-    fault.setProperty("role", "fault")
-    fault.setWordWrap(True)
-    fault.hide()
-    for widget in (field, caption, suffix):
-        widget.setToolTip(tip)
-    return Row(field, caption, suffix, fault)
-
-
-def add_row(grid: QGridLayout, row: Row) -> None:
-    """Label, field and unit, and below them the line for a fault, which takes no room while hidden."""
-    line = grid.rowCount()
-    grid.addWidget(row.label, line, 0)
-    if row.unit.text():
-        grid.addWidget(row.field, line, 1)
-        grid.addWidget(row.unit, line, 2)
-    else:
-        grid.addWidget(row.field, line, 1, 1, 2)
-    grid.addWidget(row.fault, line + 1, 0, 1, 3)
+FIELDS = (*_PROBLEM, *_TILE, *_MEASURING)
 
 
 def make_preset_row() -> Row:

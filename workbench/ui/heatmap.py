@@ -19,15 +19,21 @@ from workbench.ui.theme import Theme
 from workbench.ui.words import number
 
 MAX_CELLS = 512 * 1024
-COLORS, MINUS_INF, NAN = 254, 254, 255  # palette: 254 colours of the map, then one for −inf and one for NaN
+# Palette: 253 colours of the map, then one for cells that were left out, one for −inf and one for NaN.
+COLORS, MASKED, MINUS_INF, NAN = 253, 253, 254, 255
 BAR_WIDTH = 12
 BAR_GAP = 8  # px between the map and the bar
 GAP = 6  # px between the map and the plots around it
 COLOR_MAP = "viridis"  # holds neither the red of NaN nor the magenta of −inf
 
 
-def quantise(values: FloatArray, low: float, high: float) -> npt.NDArray[np.uint8]:
-    """Palette indices of `values`: `low` to `high` over the colours, −inf and other non-finite ones apart."""
+def quantise(
+    values: FloatArray, low: float, high: float, masked: npt.NDArray[np.bool_] | None = None
+) -> npt.NDArray[np.uint8]:
+    """Palette indices of `values`: `low` to `high` over the colours, −inf and other non-finite ones apart.
+
+    A NaN is one that was left out where `masked` is true, and a fault elsewhere.
+    """
     finite = np.isfinite(values)
     whole = bool(finite.all())
     scaled = ((values if whole else np.where(finite, values, low)) - low) * ((COLORS - 1) / (high - low))
@@ -35,7 +41,12 @@ def quantise(values: FloatArray, low: float, high: float) -> npt.NDArray[np.uint
     if not whole:
         index[~finite] = NAN
         index[values == -np.inf] = MINUS_INF
+        if masked is not None:
+            index[masked & np.isnan(values)] = MASKED
     return index
+
+
+IntArray = npt.NDArray[np.int64]
 
 
 class HeatmapView(QWidget):
@@ -55,6 +66,7 @@ class HeatmapView(QWidget):
         super().__init__()
         self._pooling = pooling
         self._data: FloatArray | None = None
+        self._ends: IntArray | None = None
         self._levels = (0.0, 1.0)
         self._drawn: tuple[int, ...] = ()
         self._dirty = False
@@ -104,27 +116,32 @@ class HeatmapView(QWidget):
         return float(width + BAR_GAP)
 
     def set_colors(self, theme: Theme, nan: str) -> None:
-        """Take the colours of `theme`, and `nan` for NaN and +inf."""
+        """Take the colours of `theme`, its `border` for what was left out, and `nan` for other NaN and +inf."""
         self.graphics.setBackground(theme.surface)
         style_plot(self.plot, theme)
         style_plot(self.bar, theme)
         colors = pg.colormap.get(COLOR_MAP)
-        special = [theme.color("minus_inf").getRgb()[:3], pg.mkColor(nan).getRgb()[:3]]
+        special = [pg.mkColor(color).getRgb()[:3] for color in (theme.border, theme.minus_inf, nan)]
         self.image.setLookupTable(np.vstack([colors.getLookupTable(nPts=COLORS), special]).astype(np.uint8))
         self.bar.setColorMap(colors)
         for line in self.lines:
             line.setPen(pg.mkPen((255, 255, 255, 190), width=1, style=Qt.PenStyle.DashLine))
 
     def set_data(
-        self, data: FloatArray | None, levels: tuple[float, float], labels: tuple[str, ...], reset: bool = False
+        self,
+        data: FloatArray | None,
+        levels: tuple[float, float],
+        labels: tuple[str, ...],
+        ends: IntArray | None = None,
     ) -> None:
         """Show `data` ([rows, columns]) with colours from `levels[0]` to `levels[1]`.
 
-        `labels` name the bar, from the longest to the shortest: the longest that fits is shown. The view
-        returns to the whole map when the shape changes or with `reset`. Call `refresh` to draw.
+        `labels` name the bar, from the longest to the shortest: the longest that fits is shown. `ends` ([rows]) says
+        from which column on a NaN was left out on purpose. The view returns to the whole map when the shape changes.
+        Call `refresh` to draw.
         """
         new_shape = data is not None and (self._data is None or self._data.shape != data.shape)
-        self._data = data
+        self._data, self._ends = data, ends
         low, high = levels
         self._levels = (low, high if high > low else low + 1.0)
         self._drawn, self._dirty = (), True
@@ -135,7 +152,7 @@ class HeatmapView(QWidget):
         power = 10.0**exponent
         self.bar.setLevels((self._levels[0] / power, self._levels[1] / power))
         self.bar.axis.set_names(*(times_ten(label, exponent) for label in labels))
-        if new_shape or reset:
+        if new_shape:
             self._set_limits(*data.shape)
             self.reset_view()
 
@@ -185,7 +202,10 @@ class HeatmapView(QWidget):
             return
         self._drawn = key
         cells = pool(self._data[top:end, left:right], step_y, step_x, self._pooling)
-        self.image.setImage(np.ascontiguousarray(quantise(cells, *self._levels)), autoLevels=False)
+        masked = None
+        if self._ends is not None:
+            masked = np.arange(left, right, step_x)[None, :] >= self._ends[top:end:step_y, None]
+        self.image.setImage(np.ascontiguousarray(quantise(cells, *self._levels, masked)), autoLevels=False)
         self.image.setRect(left - 0.5, top - 0.5, cells.shape[1] * step_x, cells.shape[0] * step_y)
 
     def point(self, cell: tuple[int, int] | None) -> None:

@@ -12,6 +12,7 @@ MOUSE = (
     ("Up, Down in a field", "the next value; block sizes and warps step through powers of two"),
     ("Wheel on a plot", "zoom; drag to move, double-click to see all"),
     ("Hover a plot", "the value under the cursor"),
+    ("Head list above a map", "another head; Up and Down step through them"),
     ("Click the state heatmap", "hold that row in the lines below; click again to let go"),
     ("Click a run in the table", "show it in every panel; right-click to copy it or use its settings"),
 )

@@ -162,10 +162,14 @@ class ResultsTable(QWidget):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Make each column as wide as its title and cells need, up to its most; never one that the user has sized."""
+        """Make each column as wide as its title and cells need, up to its most, if the user has not sized it.
+
+        Columns in which every run says the usual are hidden.
+        """
         metrics = self.fontMetrics()
         self._fitting = True
         for i, column in enumerate(COLUMNS):
+            self._view.setColumnHidden(i, bool(column.usual) and self._runs.texts(i) <= {column.usual})
             if i in self._sized:
                 continue
             widest = max(map(metrics.horizontalAdvance, self._runs.texts(i)), default=0)

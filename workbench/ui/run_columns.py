@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from kernels.tiles import AUTO_SPLITS
 from workbench.metrics import find_metric, format_range, format_time, ratio
 from workbench.model import ErrorStats, Failed, Measurement, Role, RunRecord
-from workbench.ui.words import error_text, failure_words, ratio_text, wrong_text
+from workbench.ui.words import error_text, failure_words, kernel_text, ratio_text, splits_text, wrong_text
 
 Tone = Literal["", "muted", "good", "bad", "warn"]
 SortValue = float | str | tuple[str, str, int]
@@ -17,6 +18,7 @@ MEDIAN = find_metric("median").value
 TFLOPS = find_metric("tflops").value
 MISSING = "–"
 INTERPRETER_MARK = "interp."
+WORK_TEXT = "4 D for every pair of a query row and a key that it sees, in all heads, / median"
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Cell:
 class Column:
     """A column: `export` names, with units, what is copied of it; `most` is its greatest first width, in digits.
 
-    It is as wide as its cells need, up to that; longer ones end in an ellipsis.
+    It is as wide as its cells need, up to that; longer ones end in an ellipsis. While all of them say `usual`, it is
+    not shown.
     """
 
     title: str
@@ -45,6 +48,7 @@ class Column:
     most: int
     cell: Callable[[RunRecord], Cell]
     is_number: bool = True
+    usual: str = ""
 
 
 def is_wrong(record: RunRecord) -> bool:
@@ -91,11 +95,16 @@ def _state(record: RunRecord) -> Cell:
 
 def _problem(record: RunRecord) -> Cell:
     p = record.started.request.problem
-    heads = f"\nbatch {p.batch}, heads {p.heads}, KV heads {p.kv_heads}" if p.batch * p.heads > 1 else ""
-    causal = "\ncausal mask" if p.causal else ""
-    tooltip = f"M × N × D = {p.shape}, {p.dtype}\nseed {p.seed}, inputs {p.inputs}{heads}{causal}"
-    plain = (str(p.m), str(p.n), str(p.d), p.dtype, str(p.seed), p.inputs)
-    return Cell(p.shape.replace(" × ", "×"), float(p.flops), plain, tooltip)
+    shared = f"/{p.kv_heads}" if p.kv_heads != p.heads else ""
+    heads = f"{p.batch}×{p.heads}{shared}" if p.total_heads > 1 else ""
+    special = (heads, p.dtype if p.dtype != "fp32" else "", "causal" if p.causal else "")
+    text = " ".join(filter(None, (p.shape.replace(" × ", "×"), *special)))
+    mask = "causal mask, aligned to the lower right" if p.causal else "no mask"
+    tooltip = f"M × N × D = {p.shape}, {p.dtype}\nbatch {p.batch}, heads {p.heads}, KV heads {p.kv_heads}\n{mask}"
+    tooltip += f"\nseed {p.seed}, inputs {p.inputs}"
+    sides = (str(side) for side in (p.m, p.n, p.d, p.batch, p.heads, p.kv_heads))
+    plain = (*sides, "yes" if p.causal else "no", p.dtype, str(p.seed), p.inputs)
+    return Cell(text, float(p.flops), plain, tooltip)
 
 
 def _words(text: str, tooltip: str = "", tone: Tone = "") -> Cell:
@@ -104,12 +113,27 @@ def _words(text: str, tooltip: str = "", tone: Tone = "") -> Cell:
 
 def _kernel(record: RunRecord) -> Cell:
     request = record.started.request
-    return _words(request.kernel, f"precision of the dots: {request.precision}")
+    text = kernel_text(request.kernel, request.precision)
+    exact = ", which 16-bit products are exact in" if request.problem.dtype != "fp32" else ""
+    tooltip = f"kernel {request.kernel}\nprecision of its products: {request.precision}{exact}"
+    return Cell(text, text.lower(), (request.kernel, request.precision), tooltip)
 
 
 def _tile(record: RunRecord) -> Cell:
     tile = record.started.request.tile
-    return Cell(tile.label, float(tile.block_m * 10**6 + tile.block_n), (str(tile.block_m), str(tile.block_n)))
+    tooltip = f"BLOCK_M {tile.block_m}, BLOCK_N {tile.block_n} rows\n{tile.num_warps} warps, {tile.num_stages} stages"
+    plain = (str(tile.block_m), str(tile.block_n))
+    return Cell(tile.label, float(tile.block_m * 10**6 + tile.block_n), plain, tooltip)
+
+
+def _splits(record: RunRecord) -> Cell:
+    """The key splits that were made; what a rule chose says so."""
+    asked, kernel = record.started.request.tile, record.measurement("kernel")
+    taken = kernel.tile if kernel is not None and kernel.tile is not None else asked
+    text = splits_text(taken)
+    if asked.splits != AUTO_SPLITS:
+        return Cell(text, float(taken.splits), (text,), f"{text} programs share the keys of a block of query rows")
+    return Cell(text, float(taken.splits), (text,), "asked for: auto, as many as fill the device")
 
 
 def _count(value: int) -> Cell:
@@ -188,7 +212,7 @@ def _throughput(record: RunRecord) -> Cell:
     if value is None:
         return _missing()
     wrong = is_wrong(record)
-    return Cell(f"{value:.3g}", value, (f"{value:.4g}",), "4 M N D / median", "muted" if wrong else "", struck=wrong)
+    return Cell(f"{value:.3g}", value, (f"{value:.4g}",), WORK_TEXT, "muted" if wrong else "", struck=wrong)
 
 
 def _resources(record: RunRecord) -> Cell:
@@ -218,22 +242,29 @@ def _source(record: RunRecord) -> Cell:
     return _words(record.source or "this session", tooltip, "" if record.source else "muted")
 
 
+_PROBLEM = ("M", "N", "D", "batch", "heads", "KV heads", "causal", "dtype", "seed", "inputs")
+
 COLUMNS = (
     Column("Run", "the run's number", ("run", "started"), 5, _number),
     Column("State", "whether the output is right, before how fast it is", ("state",), 10, _state, False),
-    Column("M × N × D", "the problem", ("M", "N", "D", "dtype", "seed", "inputs"), 18, _problem, False),
+    Column(
+        "M × N × D", "the problem, then its heads (batch × heads / KV), dtype and mask", _PROBLEM, 36, _problem, False
+    ),
+    Column(
+        "Kernel", "the Triton kernel, and its precision where not ieee", ("kernel", "precision"), 18, _kernel, False
+    ),
     Column("Tile", "BLOCK_M × BLOCK_N, rows", ("BLOCK_M", "BLOCK_N"), 8, _tile, False),
+    Column("Splits", "key splits", ("splits",), 6, _splits, usual="1"),
     Column("Median", "the kernel's median launch", ("median (µs)",), 17, _median),
     Column("SDPA", "SDPA's median launch", ("SDPA median (µs)",), 10, lambda r: _time(r, "baseline", MEDIAN)),
     Column("SDPA/kernel", "above 1 the kernel is faster", ("SDPA / kernel", "ratio low", "ratio high"), 20, _ratio),
     Column("Max error", "the kernel's, against float64", ("max error",), 9, lambda r: _max_error(r, "kernel")),
     Column("p20 – p80", "the kernel's 20th to 80th percentile", ("p20 (µs)", "p80 (µs)"), 18, _spread),
-    Column("Kernel", "the Triton kernel", ("kernel",), 14, _kernel, False),
     Column("Warps", "num_warps", ("num_warps",), 6, lambda r: _count(r.started.request.tile.num_warps)),
     Column("Stages", "num_stages", ("num_stages",), 6, lambda r: _count(r.started.request.tile.num_stages)),
     Column("SDPA backend", "what SDPA took", ("SDPA backend",), 12, _backend, False),
     Column("SDPA max error", "SDPA's own", ("SDPA max error",), 13, lambda r: _max_error(r, "baseline")),
-    Column("TFLOP/s", "of the kernel: 4 M N D / median", ("TFLOP/s",), 8, _throughput),
+    Column("TFLOP/s", f"of the kernel: {WORK_TEXT}", ("TFLOP/s",), 8, _throughput),
     Column("Regs / spills", "per thread", ("registers", "spills", "shared memory (B)"), 11, _resources),
     Column("Clock", "what the times are: only GPU time is GPU time", ("clock",), 24, _clock, False),
     Column("Source", "this session, or the recording", ("source",), 20, _source, False),

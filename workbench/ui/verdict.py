@@ -200,7 +200,8 @@ class Verdict(QWidget):
         """What is being run."""
         assert self._started is not None
         request = self._started.request
-        return f"{request.kernel} {request.tile.label}, {request.problem.shape}"
+        kernel = words.kernel_text(request.kernel, request.precision)
+        return f"{kernel} {words.tile_text(request.tile)}, {words.problem_text(request.problem)}"
 
     def _running_text(self) -> str:
         if self._end is not None:
@@ -231,7 +232,7 @@ class Verdict(QWidget):
             if not measurement.error.passed or not self._is_right():
                 color = "muted"
             if role == "kernel" and self._is_right():
-                caption += f", {measurement.problem.shape}"
+                caption += f", {words.problem_text(measurement.problem)}"
             elif not measurement.error.passed:
                 caption += ", WRONG"
             lines[role] = Line(
@@ -247,11 +248,11 @@ class Verdict(QWidget):
             return {"ratio": Line("times are", INTERPRETER_LABEL, "warn")} if self._measured else {}
         if kernel is None or baseline is None or not (self._is_right() and baseline.error.passed):
             return {}
-        result = ratio(kernel, baseline)
+        result, name = ratio(kernel, baseline), words.baseline_text(baseline.backend)
         interval = words.interval_text(result)
         color = "text" if result.is_level else "good" if result.baseline_over_kernel > 1 else "text"
         tooltip = f"medians compared; {interval} from the 20th and 80th percentiles of both"
-        return {"ratio": Line(f"p20 to p80: {interval}", words.comparison_text(result), color, tooltip)}
+        return {"ratio": Line(f"p20 to p80: {interval}", words.comparison_text(result, name), color, tooltip)}
 
     def _error(self, check: Checked | None) -> dict[str, Line]:
         if check is None or not check.error.passed:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from kernels.tiles import AUTO_SPLITS
 from workbench.metrics import Ratio
-from workbench.model import ErrorStats, Failed, FailureKind, Measurement
+from workbench.model import ErrorStats, Failed, FailureKind, Measurement, Problem, TileConfig
 
 FAILURE_WORDS: dict[FailureKind, str] = {
     "compile": "does not compile",
@@ -19,6 +20,9 @@ FAILURE_WORDS: dict[FailureKind, str] = {
 }
 
 
+OTHER_BASELINES = {"flex": "FlexAttention", "flash_attn": "flash_attn 2", "flash_attn_3": "flash_attn 3"}
+
+
 def number(value: float, digits: int = 4) -> str:
     """`value` with `digits` significant digits: 1,234 or 0.3812 or 3.13e-7, and NaN or −inf in words."""
     if not math.isfinite(value):
@@ -30,6 +34,43 @@ def number(value: float, digits: int = 4) -> str:
         return f"{value:,.{max(0, digits - 1 - size)}f}"
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
     return f"{mantissa}e{int(exponent)}"
+
+
+def head_text(problem: Problem, number: int) -> str:
+    """A head by its number among all: "head 12", and with several batches "batch 1, head 4"."""
+    batch, head = divmod(number, problem.heads)
+    return f"batch {batch}, head {head}" if problem.batch > 1 else f"head {head}"
+
+
+def heads_text(problem: Problem) -> str:
+    """How many heads, as batch x heads, and the KV heads where they are fewer; "" for a single one."""
+    if problem.total_heads == 1 and problem.kv_heads == 1:
+        return ""
+    batch = f"{problem.batch} × " if problem.batch > 1 else ""
+    shared = f" / {problem.kv_heads} KV" if problem.kv_heads != problem.heads else ""
+    return f"{batch}{problem.heads}{shared} heads"
+
+
+def kind_text(problem: Problem) -> str:
+    """A problem's dtype and mask where they are not the plain ones, else ""."""
+    return ", ".join(
+        filter(None, (problem.dtype if problem.dtype != "fp32" else "", "causal" if problem.causal else ""))
+    )
+
+
+def problem_text(problem: Problem) -> str:
+    """A problem in a line: its shape, then its heads, dtype and mask where they are not the plain ones."""
+    return ", ".join(filter(None, (problem.shape, heads_text(problem), kind_text(problem))))
+
+
+def kernel_text(kernel: str, precision: str) -> str:
+    """A kernel, with the precision of its fp32 products where that is not the full one."""
+    return kernel if precision in ("", "ieee") else f"{kernel} {precision}"
+
+
+def baseline_text(choice: str) -> str:
+    """How a baseline is called: attentions other than SDPA by their own names."""
+    return OTHER_BASELINES.get(choice, "SDPA")
 
 
 def failure_words(failed: Failed) -> str:
@@ -68,13 +109,13 @@ def ratio_text(ratio: Ratio) -> str:
     return f"{ratio.baseline_over_kernel:.3g}× [{ratio.low:.3g}–{ratio.high:.3g}]"
 
 
-def comparison_text(ratio: Ratio) -> str:
-    """Who is faster, in words."""
+def comparison_text(ratio: Ratio, baseline: str = "SDPA") -> str:
+    """Who is faster, in words; `baseline` is what the kernel is held against."""
     if ratio.is_level:
-        return "level with SDPA"
+        return f"level with {baseline}"
     if ratio.baseline_over_kernel > 1:
-        return f"{ratio.baseline_over_kernel:.3g}× faster than SDPA"
-    return f"{ratio.inverse.baseline_over_kernel:.3g}× slower than SDPA"
+        return f"{ratio.baseline_over_kernel:.3g}× faster than {baseline}"
+    return f"{ratio.inverse.baseline_over_kernel:.3g}× slower than {baseline}"
 
 
 def interval_text(ratio: Ratio) -> str:
@@ -84,11 +125,22 @@ def interval_text(ratio: Ratio) -> str:
 
 
 def implementation_text(measurement: Measurement) -> str:
-    """Who was measured: the kernel with its tile, SDPA with the backend it took."""
+    """Who was measured: the kernel with its precision and tile, SDPA with the backend it took."""
     if measurement.role == "baseline":
-        return f"SDPA {measurement.backend}".rstrip()
-    tile = f" {measurement.tile.label}" if measurement.tile is not None else ""
-    return f"{measurement.implementation}{tile}"
+        name = baseline_text(measurement.backend)
+        return f"{name} {measurement.backend}".rstrip() if name == "SDPA" else name
+    name = kernel_text(measurement.implementation, measurement.precision)
+    return f"{name} {tile_text(measurement.tile)}" if measurement.tile is not None else name
+
+
+def tile_text(tile: TileConfig) -> str:
+    """BLOCK_M × BLOCK_N, and the key splits where there are several."""
+    return f"{tile.label}, {splits_text(tile)} splits" if tile.splits != 1 else tile.label
+
+
+def splits_text(tile: TileConfig) -> str:
+    """The number of key splits, or that a rule is to choose it."""
+    return str(tile.splits) if tile.splits != AUTO_SPLITS else "auto"
 
 
 def duration_text(seconds: float) -> str:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtGui import QPainterPath, QResizeEvent
-from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout
 
-from workbench.model import Checked, Failed, Finished, FloatArray, Role, RunEvent, Started
+from workbench.model import Checked, FloatArray, Role, RunEvent
 from workbench.ui.axes import BREAK, IndexAxis, ValueAxis, side_width, text_height
-from workbench.ui.cards import Empty, HoverCard, PlotStack, kernel_title, sdpa_title
+from workbench.ui.cards import Empty, PlotStack, kernel_title, sdpa_title
 from workbench.ui.heatmap import HeatmapView
-from workbench.ui.panels.error_words import details_text, summary_spans, verdict_spans
-from workbench.ui.panels.panel import Panel
+from workbench.ui.panels.error_words import LEFT_OUT_TEXT, details_text, summary_spans, verdict_spans
+from workbench.ui.panels.map_panel import MapPanel
 from workbench.ui.plotting import make_plot, pool, scale_exponent, style_plot, times_ten
-from workbench.ui.spans import SpanLine, swatch_spans
+from workbench.ui.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
+from workbench.ui.words import OTHER_BASELINES, head_text
 
 EMPTY = Empty(
     "Press Run (F5) to compare the kernel's output with float64 attention.",
@@ -30,35 +29,32 @@ BAR_LABELS = ("|out − float64|", "|error|", "")
 ROWS_WIDTH, COLUMNS_HEIGHT = 70, 60  # px of the profiles
 PROFILE_GAP = 11  # px, so that the lowest number of the profile and the first of the map do not meet
 LEAST_MAP_HEIGHT = 110  # px: a lower map has no profile above it
+VERDICT_WIDTH = 62  # px of PASS or FAIL, which is never cut
 MOST_POINTS = 4096  # of a profile; more than any screen shows
 
 
-class ErrorPanel(Panel):
+class ErrorPanel(MapPanel):
     """A map of |out - float64| with its row and column maxima, for the kernel or SDPA, and the verdict above."""
 
     name = "error"
     title = "Error against float64"
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
-        self.view = HeatmapView(theme, "query row", "feature column", "max")
+        super().__init__(theme, HeatmapView(theme, "query row", "feature column", "max"))
         self.rows_plot = make_plot(theme, {"bottom": ValueAxis("bottom")}, left="", bottom="row max")
         axes = {"left": ValueAxis("left"), "bottom": IndexAxis("bottom")}
         self.columns_plot = make_plot(theme, axes, left="col max", bottom="")
         self.rows_curve, self.columns_curve = pg.PlotCurveItem(connect="finite"), pg.PlotCurveItem(connect="finite")
         self.halo = pg.ScatterPlotItem(size=24, brush=None, symbol=_aim())
         self.ring = pg.ScatterPlotItem(size=24, brush=None, symbol=_aim())
-        self.verdict, self.stats, self.legend = SpanLine(), SpanLine(), SpanLine(elides=False)
-        self.hover = HoverCard(theme, self.view.graphics)
+        self.verdict, self.stats, self.legend = SpanLine(), SpanLine(), SpanLine()
+        self.verdict.setMinimumWidth(VERDICT_WIDTH)
         self.kernel_button, self.sdpa_button = QPushButton("Kernel"), QPushButton("SDPA")
-        self.head_label, self.head_box = QLabel("Head"), QSpinBox()
-        self.content = QWidget()
-        self.stack = PlotStack(theme, self.content)
         self.map_stack = PlotStack(theme, self.view)
         self._lay_out_plots()
         self._lay_out()
         self._connect()
-        self._forget(None)
+        self.forget()
         self.apply_theme(theme)
 
     def _lay_out_plots(self) -> None:
@@ -101,8 +97,6 @@ class ErrorPanel(Panel):
         top = QHBoxLayout()
         top.setSpacing(4)
         top.addWidget(self.verdict, 1)
-        top.addWidget(self.legend)
-        top.addWidget(self.head_label)
         top.addWidget(self.head_box)
         self.buttons = QButtonGroup(self)
         for button in (self.kernel_button, self.sdpa_button):
@@ -115,15 +109,13 @@ class ErrorPanel(Panel):
         inner.setSpacing(2)
         inner.addLayout(top)
         inner.addWidget(self.stats)
+        inner.addWidget(self.legend)
         inner.addWidget(self.map_stack, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 4)
-        layout.addWidget(self.stack)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """Give the map the room of the column profile where there is little."""
         super().resizeEvent(a0)
-        words = self.kernel_button.sizeHint().height() + self.stats.sizeHint().height() + 2 * text_height() + 30
+        words = self.kernel_button.sizeHint().height() + self.stats.sizeHint().height() + 3 * text_height() + 30
         shown = self.height() - words - COLUMNS_HEIGHT - PROFILE_GAP >= LEAST_MAP_HEIGHT
         if shown != self._profile_shown:
             self._profile_shown = shown
@@ -133,30 +125,20 @@ class ErrorPanel(Panel):
 
     def _connect(self) -> None:
         self.view.hovered.connect(self._on_hover)
-        self.view.moved.connect(self.mark_stale)
-        self.buttons.buttonToggled.connect(self._choose)
-        self.head_box.valueChanged.connect(self._choose)
+        self.buttons.buttonToggled.connect(self.redraw)
+        self.head_box.chosen.connect(self._on_head)
 
-    def _forget(self, started: Started | None) -> None:
-        self._started = started
+    def forget(self) -> None:
+        """Forget the last run's comparisons and the head that was chosen."""
         self._checked: dict[Role, Checked] = {}
-        self._end: Finished | Failed | None = None
         self._head: int | None = None  # None: the head of the worst element
-        self._changed = True
+        self._left_out = 0  # first rows of the map that were not compared
 
-    def take(self, event: RunEvent) -> None:
+    def keep(self, event: RunEvent) -> bool:
         """Keep the comparisons with float64."""
-        match event:
-            case Started():
-                self._forget(event)
-            case Checked():
-                self._checked[event.role] = event
-            case Finished() | Failed():
-                self._end = event
-            case _:
-                return
-        self._changed = True
-        self.mark_stale()
+        if isinstance(event, Checked):
+            self._checked[event.role] = event
+        return isinstance(event, Checked)
 
     @property
     def role(self) -> Role:
@@ -166,17 +148,17 @@ class ErrorPanel(Panel):
 
     def draw(self) -> None:
         """Show the chosen output's error."""
-        if not self._checked:
-            self.stack.show_reason(EMPTY, self._started, self._end)
+        if not self._checked or self.started is None:
+            self.stack.show_reason(EMPTY, self.started, self.end)
             return
-        if self._changed:
-            self._changed = False
+        if self.changed:
+            self.changed = False
             self._show_checked(self._checked[self.role])
         self.view.refresh()
         self.stack.show_plots()
 
     def _title(self, role: Role) -> str:
-        request = self._started.request if self._started else None
+        request = self.started.request if self.started else None
         if role == "kernel":
             return kernel_title(request)
         known = self._checked.get(role)
@@ -187,36 +169,43 @@ class ErrorPanel(Panel):
         beside = self._checked.get(other)
         whole, *shorter = verdict_spans(checked, self._title(checked.role), self.theme)
         self.verdict.set_spans(whole, shorter=shorter)
-        whole, *shorter = summary_spans(checked, beside)
-        self.stats.set_spans(whole, f"{details_text(checked, beside)}\n\n{HINT}", shorter)
+        whole, *shorter = summary_spans(checked, beside, self.problem)
+        self.stats.set_spans(whole, f"{details_text(checked, beside, self.problem)}\n\n{HINT}", shorter)
         self.kernel_button.setEnabled("kernel" in self._checked)
-        self.sdpa_button.setEnabled("baseline" in self._checked)
-        error_map = checked.error_map
-        heads = 0 if error_map is None else error_map.shape[0]
-        head = self._show_heads(heads, checked.error.worst[0])
-        self.legend.setVisible(error_map is not None and checked.error.non_finite > 0)
-        if error_map is None:
+        baseline = self._checked.get("baseline")
+        self.sdpa_button.setEnabled(baseline is not None)
+        self.sdpa_button.setText(baseline.backend if baseline and baseline.backend in OTHER_BASELINES else "SDPA")
+        self._show_legend(checked)
+        if checked.error_map is None:
+            self.head_box.hide()
             self.view.set_data(None, (0, 1), BAR_LABELS)
             self.map_stack.show_text(NO_MAP_TEXT)
             return
+        worst = checked.error.worst
+        wanted = worst[0] if self._head is None else self._head
+        index = self.head_box.show_heads(self.problem, checked.heads, checked.error_map.shape[0], wanted)
         self.map_stack.show_plots()
-        self._show_map(error_map[head], checked.error.worst[1:] if checked.error.worst[0] == head else None)
+        here = worst[1:] if self.head_box.number() == worst[0] else None
+        self._show_map(checked.error_map[index], checked.error.rows_left_out, here)
 
-    def _show_heads(self, heads: int, worst: int) -> int:
-        head = min(self._head if self._head is not None else worst, max(0, heads - 1))
-        for widget in (self.head_label, self.head_box):
-            widget.setVisible(heads > 1)
-        blocked = self.head_box.blockSignals(True)
-        self.head_box.setRange(0, max(0, heads - 1))
-        self.head_box.setValue(head)
-        self.head_box.blockSignals(blocked)
-        return head
+    def _show_legend(self, checked: Checked) -> None:
+        """What the map's colours beside those of the bar mean."""
+        marks = [("NaN or infinite", self.theme.bad)] if checked.error.non_finite else []
+        marks += [(LEFT_OUT_TEXT, self.theme.border)] if checked.error.rows_left_out else []
+        self.legend.set_spans([span for mark in marks for span in (*swatch_spans(*mark), Span("  "))])
+        self.legend.setVisible(checked.error_map is not None and bool(marks))
 
-    def _show_map(self, errors: FloatArray, worst: tuple[int, int] | None) -> None:
+    def _show_map(self, errors: FloatArray, left_out: int, worst: tuple[int, int] | None) -> None:
+        self._left_out = left_out
+        ends = None
+        if left_out:
+            errors = errors.copy()
+            errors[:left_out] = np.nan
+            ends = np.where(np.arange(len(errors)) < left_out, 0, errors.shape[1])
         row_max = errors.max(axis=1)
-        column_max = np.maximum.reduce(errors, axis=0)
+        column_max = np.maximum.reduce(errors[left_out:], axis=0)
         largest = _largest_finite(row_max, column_max, errors)
-        self.view.set_data(errors, (0.0, largest), BAR_LABELS)
+        self.view.set_data(errors, (0.0, largest), BAR_LABELS, ends)
         exponent = scale_exponent(largest)
         self._draw_profiles(row_max, column_max, exponent)
         end = (largest or 1.0) / 10.0**exponent * 1.08
@@ -235,11 +224,8 @@ class ErrorPanel(Panel):
         self.rows_curve.setData(np.where(np.isfinite(rows), rows, np.nan) / power, at_rows)
         self.columns_curve.setData(at_columns, np.where(np.isfinite(columns), columns, np.nan) / power)
 
-    def _choose(self, *_: Any) -> None:
-        if self.head_box.isVisibleTo(self):
-            self._head = self.head_box.value()
-        self._changed = True
-        self.mark_stale()
+    def _on_head(self) -> None:
+        self._head = self.head_box.number()
 
     def _on_hover(self, cell: tuple[int, int] | None) -> None:
         self.view.point(cell)
@@ -247,7 +233,9 @@ class ErrorPanel(Panel):
             self.hover.hide()
             return
         row, column = cell
-        lines = [f"row {row} · column {column}", f"|error| <b>{self.view.value(row, column)}</b>"]
+        lines = [head_text(self.problem, self.head_box.number())] if self.problem.total_heads > 1 else []
+        lines.append(f"row {row} · column {column}")
+        lines.append(LEFT_OUT_TEXT if row < self._left_out else f"|error| <b>{self.view.value(row, column)}</b>")
         self.hover.show_at(self.view.place_of(cell), lines)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -259,13 +247,9 @@ class ErrorPanel(Panel):
             curve.setPen(pg.mkPen(theme.text, width=1))
         self.halo.setPen(pg.mkPen("k", width=4))
         self.ring.setPen(pg.mkPen("w", width=1.6))
-        self.legend.set_spans(swatch_spans("NaN or infinite", theme.bad))
-        self.hover.apply_theme(theme)
         for button in (self.kernel_button, self.sdpa_button):  # which one is on must not look like which has the focus
             button.setStyleSheet(f"QPushButton:checked {{ background: {theme.accent}; color: {theme.on_accent}; }}")
-        self.stack.card.apply_theme(theme)
         self.map_stack.card.apply_theme(theme)
-        self._changed = True
 
 
 def _aim() -> QPainterPath:

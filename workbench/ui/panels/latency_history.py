@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, QRectF, Qt
+from PyQt6.QtGui import QFontMetricsF
+from PyQt6.QtWidgets import QApplication
 
 from workbench.metrics import format_range, format_time
 from workbench.model import Checked, FloatArray, Role, RunRecord, Started, TileConfig
 from workbench.ui.axes import NamedAxis, text_height, text_width
+from workbench.ui.cards import sdpa_title
 from workbench.ui.panels.latency_plots import ROLES, time_plot
 from workbench.ui.plotting import TimeScale, style_plot
 from workbench.ui.theme import Theme
+from workbench.ui.words import kernel_text
 
 MOST_RUNS = 40
+MOST_LABEL = 110.0  # px of an upright label; all plots of the panel give up as much height
+SYMBOLS = ("o", "s", "t", "d", "h", "star", "+")  # one for each kernel and precision, in the order of their first runs
+BY_TILE_NAMES = ("runs of this problem, by tile", "runs, by tile", "runs")
+BY_KERNEL_NAMES = ("runs of this problem, by tile and kernel", "runs, by tile and kernel", "runs")
 FADED = 110  # alpha of the runs that are not the one shown
 
 
@@ -48,20 +57,24 @@ class Spread:
 
 @dataclass(frozen=True)
 class HistoryRun:
-    """One run of the trend. `wrong` says that the kernel's output failed its check."""
+    """One run of the trend. `kernel` has its precision; `wrong` says that the kernel's output failed its check."""
 
     kernel: str
     tile: TileConfig
     spreads: Mapping[Role, Spread]
     wrong: bool = False
     shown: bool = False
+    baseline: str = "SDPA"
 
 
 def comparable(started: Started) -> tuple[object, ...]:
-    """What two runs must share for their times to be compared: the work, the device and the clock's meaning."""
-    problem, device = started.request.problem, started.device
-    work = (problem.m, problem.n, problem.d, problem.batch, problem.heads, problem.kv_heads)
-    return (*work, problem.dtype, problem.causal, device.name, device.mode)
+    """What two runs must share for their times to be compared: the problem, the device and the clock's meaning.
+
+    Another seed gives other values of the same kind, and so the same work. Kernels, precisions and tiles are what is
+    compared.
+    """
+    device = started.device
+    return replace(started.request.problem, seed=0), device.name, device.mode
 
 
 class History:
@@ -95,11 +108,21 @@ def _spreads(record: RunRecord) -> dict[Role, Spread]:
     return {role: Spread.of(samples) for role, samples in measured.items() if samples.size}
 
 
+def _upright_text(label: str) -> str:
+    """A label in one line, cut off where it is very long."""
+    metrics = QFontMetricsF(QApplication.font())
+    return metrics.elidedText(label.replace("\n", " "), Qt.TextElideMode.ElideRight, MOST_LABEL)
+
+
 def _history_run(
     started: Started, spreads: Mapping[Role, Spread], checks: Iterable[Checked], shown: bool
 ) -> HistoryRun:
-    wrong = any(c.role == "kernel" and not c.error.passed for c in checks)
-    return HistoryRun(started.request.kernel, started.request.tile, spreads, wrong, shown)
+    known = {check.role: check for check in checks}
+    wrong = "kernel" in known and not known["kernel"].error.passed
+    backend = known["baseline"].backend if "baseline" in known else ""
+    request = started.request
+    kernel = kernel_text(request.kernel, request.precision)
+    return HistoryRun(kernel, request.tile, spreads, wrong, shown, sdpa_title(request, backend))
 
 
 class RunAxis(NamedAxis):
@@ -112,18 +135,19 @@ class RunAxis(NamedAxis):
         self.faded = pg.mkPen("w")
 
     def set_runs(self, labels: list[str], shown: int) -> None:
-        """Take the label of each run (at 0, 1, 2, ...) and which is the one shown."""
+        """Take the label of each run (at 0, 1, 2, ...), of one line or two, and which is the one shown."""
         self._labels, self._shown = labels, shown
         self.picture = None
         self.update()
 
     def needed_height(self, width: float) -> float:
         """Pixels that ticks and the axis label take in a plot `width` pixels wide."""
-        widest = max(map(text_width, self._labels), default=0.0)
-        return text_height() * 1.35 + 10 + (widest if self._upright(width) else text_height())
+        lines = max((label.count("\n") + 1 for label in self._labels), default=1)
+        widest = max((text_width(_upright_text(label)) for label in self._labels), default=0.0)
+        return text_height() * 1.35 + 10 + (widest if self._upright(width) else lines * text_height())
 
     def _upright(self, width: float) -> bool:
-        widest = max(map(text_width, self._labels), default=0.0)
+        widest = max((text_width(line) for label in self._labels for line in label.split("\n")), default=0.0)
         return (widest + 8) * (len(self._labels) + 0.2) > width
 
     def tickValues(self, *_: Any) -> list[tuple[float, list[float]]]:
@@ -152,9 +176,8 @@ class RunAxis(NamedAxis):
             p.translate(x, 4)
             if upright:
                 p.rotate(-90)
-                p.drawText(
-                    QRectF(-300, -20, 298, 40), Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, label
-                )
+                place = QRectF(-300, -20, 298, 40)
+                p.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, _upright_text(label))
             else:
                 p.drawText(QRectF(-100, 1, 200, 40), Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, label)
             p.restore()
@@ -166,7 +189,7 @@ class HistoryPlot:
     def __init__(self, theme: Theme) -> None:
         self.axis = RunAxis()
         self.plot = time_plot(theme, self.axis, "")
-        self.axis.set_names("runs of this problem, by tile", "runs, by tile", "runs")
+        self.axis.set_names(*BY_TILE_NAMES)
         self.plot.getAxis("left").setStyle(showValues=False)
         self.trend = pg.PlotCurveItem()
         self.plot.addItem(self.trend)
@@ -187,17 +210,31 @@ class HistoryPlot:
     def show(self, runs: list[HistoryRun], scale: TimeScale) -> None:
         """Draw `runs` in their order."""
         self._runs = runs
-        self.axis.set_runs([r.tile.label for r in runs], next((i for i, r in enumerate(runs) if r.shown), -1))
+        kernels = list(dict.fromkeys(run.kernel for run in runs))
+        several = len(kernels) > 1
+        self.axis.set_names(*(BY_KERNEL_NAMES if several else BY_TILE_NAMES))
+        labels = [f"{run.tile.label}\n{run.kernel}" if several else run.tile.label for run in runs]
+        self.axis.set_runs(labels, next((i for i, r in enumerate(runs) if r.shown), -1))
         for role in ROLES:
             placed = [(i, r, r.spreads[role]) for i, r in enumerate(runs) if role in r.spreads]
             medians = scale.to_axis([s.median for _, _, s in placed])
-            self._draw_points(role, placed, medians)
+            symbols = {kernel: SYMBOLS[i % len(SYMBOLS)] for i, kernel in enumerate(kernels)}
+            self._draw_points(role, placed, medians, symbols)
             for shown in (False, True):
                 self._draw_bars(role, shown, [(i, s) for i, r, s in placed if r.shown == shown], scale)
             if role == "kernel":
-                self.trend.setData(np.array([i for i, _, _ in placed], dtype=float), medians)
+                # One kernel's line goes on from run to run, and never to another kernel's point.
+                joined = [a.kernel == b.kernel for (_, a, _), (_, b, _) in pairwise(placed)]
+                places = np.array([i for i, _, _ in placed], dtype=float)
+                self.trend.setData(places, medians, connect=np.array([*joined, False][: len(placed)], dtype=bool))
 
-    def _draw_points(self, role: Role, placed: list[tuple[int, HistoryRun, Spread]], medians: FloatArray) -> None:
+    def _draw_points(
+        self,
+        role: Role,
+        placed: list[tuple[int, HistoryRun, Spread]],
+        medians: FloatArray,
+        symbols: Mapping[str, str],
+    ) -> None:
         theme = self._theme
         wrong = [role == "kernel" and r.wrong for _, r, _ in placed]
         colors = [
@@ -212,7 +249,10 @@ class HistoryPlot:
                 pg.mkPen(theme.text if r.shown else c, width=1.2) for c, (_, r, _) in zip(colors, placed, strict=True)
             ],
             size=[10 if r.shown else 7 for _, r, _ in placed],
-            symbol=["x" if w else "o" for w in wrong],
+            symbol=[
+                "x" if w else symbols[r.kernel] if role == "kernel" else "o"
+                for w, (_, r, _) in zip(wrong, placed, strict=True)
+            ],
         )
 
     def _draw_bars(self, role: Role, shown: bool, placed: list[tuple[int, Spread]], scale: TimeScale) -> None:

@@ -24,6 +24,7 @@ from workbench.ui.cards import colored, kernel_title, sdpa_title, swatch
 from workbench.ui.panels.latency_history import HistoryRun, Spread
 from workbench.ui.spans import Span, swatch_spans
 from workbench.ui.theme import Theme
+from workbench.ui.words import heads_text, kind_text, splits_text
 
 NAMED: tuple[Role, ...] = ("kernel", "baseline")  # in reading order
 
@@ -114,15 +115,16 @@ class LatencyRun:
         return [f"clock: {latency.clock}"] if latency is not None else []
 
     def protocol(self) -> list[str]:
-        """How the times were obtained, in few words, the most important first."""
+        """What problem the times are of beside its shape and how they were obtained, the most important first."""
         assert self.started is not None
         latency = next((m.latency for m in self.measured.values()), None)
         counts = [len(values) for values in self.samples().values()]
-        parts = []
+        problem = self.started.request.problem
+        parts = [text for text in (kind_text(problem), heads_text(problem)) if text]
         if counts:
             same = len(set(counts)) == 1
-            parts.append(f"{counts[0] if same else ' + '.join(map(str, counts))} launches")
-            parts[0] += " each" if same and len(counts) > 1 else ""
+            each = " each" if same and len(counts) > 1 else ""
+            parts.append(f"{counts[0] if same else ' + '.join(map(str, counts))} launches{each}")
         if latency is not None:
             parts.append(f"{latency.warmups} warm-up" + "s" * (latency.warmups != 1))
         parts.append(f"{latency.protocol if latency else self.started.request.protocol} protocol")
@@ -157,12 +159,12 @@ class LatencyRun:
 def run_lines(run: HistoryRun, theme: Theme) -> list[str]:
     """One run of the history, in words."""
     tile = run.tile
-    splits = f", {tile.splits} splits" if tile.splits > 1 else ""
+    splits = f", {splits_text(tile)} splits" if tile.splits != 1 else ""
     lines = [f"<b>{run.kernel} {tile.label}</b>, {tile.num_warps} warps, {tile.num_stages} stages{splits}"]
     if run.wrong:
         lines.append(colored("FAIL: output outside its tolerance", theme.bad, bold=True))
     for role in NAMED:
         if role in run.spreads:
-            name = "kernel" if role == "kernel" else "SDPA"
+            name = "kernel" if role == "kernel" else run.baseline
             lines.append(f"{swatch(name, getattr(theme, role))} {run.spreads[role].text}")
     return lines

@@ -18,7 +18,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayou
 from workbench.model import Failed, Log, RunEvent, Started
 from workbench.ui.panels.panel import Panel
 from workbench.ui.theme import Theme, icon
-from workbench.ui.words import failure_words
+from workbench.ui.words import failure_words, kernel_text, problem_text, tile_text
 
 MAX_BLOCKS = 5000
 PIECE = 8 * 1024  # characters appended per tick: a chunk of any size leaves the window responsive
@@ -81,9 +81,11 @@ class LogPanel(Panel):
                 self._queue(self._plain(text))
             case Started():
                 request = event.request
-                problem, tile = request.problem, request.tile
                 when = event.started_at.replace("T", " ")[:19]
-                self._queue_lines(f"{RUN_MARK}{when}  {request.kernel} {tile.label}, {problem.shape}, {problem.dtype}")
+                kernel = f"{kernel_text(request.kernel, request.precision)} {tile_text(request.tile)}"
+                problem = request.problem
+                dtype = "" if problem.dtype != "fp32" else ", fp32"  # any other is in the problem's own words
+                self._queue_lines(f"{RUN_MARK}{when}  {kernel}, {problem_text(problem)}{dtype}")
             case Failed():
                 lines = [f"{FAILURE_MARK}{failure_words(event)}: {event.message}"]
                 lines += [f"Try: {event.remedy}"] if event.remedy else []

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout
 
-from workbench.model import Failed, Finished, FloatArray, RunEvent, Started, TileStates
+from workbench.model import RunEvent, TileStates
 from workbench.ui.axes import side_width, text_height
-from workbench.ui.cards import Empty, HoverCard, PlotStack
+from workbench.ui.cards import Empty
 from workbench.ui.heatmap import GAP, HeatmapView
-from workbench.ui.panels.panel import Panel
+from workbench.ui.panels.map_panel import MapPanel
 from workbench.ui.panels.softmax_lines import StateLines
+from workbench.ui.panels.softmax_states import (
+    MASKED_TEXT,
+    NOT_RUN_TEXT,
+    SPLITS_TEXTS,
+    UNSEEN_TEXT,
+    HeadStates,
+    captions,
+    levels,
+)
 from workbench.ui.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
-from workbench.ui.words import number
+from workbench.ui.words import head_text
 
 EMPTY = Empty(
     "Press Run (F5) to see m and l in every tile of the kernel.",
@@ -25,44 +32,45 @@ EMPTY = Empty(
 )
 NOT_KEPT_TEXT = "The softmax states of this run were not kept."
 HINT = "Point at a cell to read it, click to hold its row. Wheel zooms, drag pans, double-click shows all."
-FIELDS = {"running max m": "m_running", "running denominator l": "l_running", "tile max": "m_tile"}
+FIELDS = {"running max m": "m", "running denominator l": "l", "tile max": "tile max"}
 BAR_LABELS = {
-    "running max m": ("m, scaled score", "m"),
-    "running denominator l": ("l, Σ exp(score − m)", "l"),
+    "m": ("m, scaled score", "m"),
+    "l": ("l, Σ exp(score − m)", "l"),
     "tile max": ("tile max, scaled score", "tile max"),
 }
 MAP_SHARE = 0.67  # of the height of both plots
 MOST_LINES_HEIGHT = 220.0  # px; what is more helps the map only
 LEAST_BLOCK_PIXELS = 10.0  # program borders closer than this would hide the cells
+LEAST_SPLIT_PIXELS = 4.0
 
 
-class SoftmaxPanel(Panel):
+class SoftmaxPanel(MapPanel):
     """A map of m, l or the tile maximum over query rows and key tiles, and one row of it as lines below."""
 
     name = "softmax"
     title = "Softmax state per tile"
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
-        self.view = HeatmapView(theme, "query row", "", "first")
+        super().__init__(theme, HeatmapView(theme, "query row", "", "first"))
         self.lines = StateLines(theme)
         self.borders = pg.PlotCurveItem(connect="pairs", antialias=False)
+        self.split_borders = pg.PlotCurveItem(connect="pairs", antialias=False)
         self.field_box = QComboBox()
         self.field_box.addItems(list(FIELDS))
-        self.head_label, self.head_box = QLabel("Head"), QSpinBox()
-        self.legend, self.readout, self.caption = SpanLine(elides=False), SpanLine(), SpanLine()
-        self.hover = HoverCard(theme, self.view.graphics)
-        self.content = QWidget()
-        self.stack = PlotStack(theme, self.content)
+        self.field_box.setAccessibleName("State")
+        self.legend, self.readout, self.caption = SpanLine(), SpanLine(), SpanLine()
+        self._head: int | None = None  # the head that was chosen; it stays from run to run where it can
+        self._shown: HeadStates | None = None
         self._lay_out_plots()
         self._lay_out()
         self._connect()
-        self._forget(None)
+        self.forget()
         self.apply_theme(theme)
 
     def _lay_out_plots(self) -> None:
-        self.view.plot.addItem(self.borders, ignoreBounds=True)
-        self.borders.setZValue(5)
+        for z, item in ((5, self.borders), (6, self.split_borders)):
+            self.view.plot.addItem(item, ignoreBounds=True)
+            item.setZValue(z)
         below = self.view.plot.getAxis("bottom")  # the tiles' numbers and name are under the lines, which share them
         below.setStyle(showValues=False)
         below.setHeight(1)
@@ -86,154 +94,132 @@ class SoftmaxPanel(Panel):
     def _lay_out(self) -> None:
         top = QHBoxLayout()
         top.addWidget(self.field_box)
-        top.addWidget(self.head_label)
         top.addWidget(self.head_box)
         top.addStretch(1)
-        top.addWidget(self.legend)
         inner = QVBoxLayout(self.content)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(2)
         inner.addLayout(top)
+        inner.addWidget(self.legend)
         inner.addWidget(self.view, 1)
         inner.addWidget(self.readout)
         inner.addWidget(self.caption)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 4)
-        layout.addWidget(self.stack)
 
     def _connect(self) -> None:
         self.view.hovered.connect(self._on_hover)
         self.view.clicked.connect(self._on_click)
-        self.view.moved.connect(self.mark_stale)
-        self.field_box.currentIndexChanged.connect(self._choose)
-        self.head_box.valueChanged.connect(self._choose)
+        self.field_box.currentIndexChanged.connect(self.redraw)
+        self.head_box.chosen.connect(self._on_head)
 
-    def _forget(self, started: Started | None) -> None:
-        self._started = started
+    def forget(self) -> None:
+        """Forget the last run's states and the row that was held."""
         self._states: TileStates | None = None
-        self._end: Finished | Failed | None = None
         self._row = 0
         self._tile: int | None = None
         self.pinned = False
-        self._changed = True
 
-    def take(self, event: RunEvent) -> None:
+    def keep(self, event: RunEvent) -> bool:
         """Keep the states."""
-        match event:
-            case Started():
-                self._forget(event)
-            case TileStates():
-                self._states = event
-            case Finished() | Failed():
-                self._end = event
-            case _:
-                return
-        self._changed = True
-        self.mark_stale()
+        if isinstance(event, TileStates):
+            self._states = event
+        return isinstance(event, TileStates)
 
     def draw(self) -> None:
         """Show the chosen state and the row under the mouse."""
         states = self._states
-        if states is None or states.m_running is None:
+        if states is None or states.m_running is None or self.started is None:
             self._show_reason(states)
             return
-        if self._changed:
-            self._changed = False
-            self._show_states(states)
+        if self.changed or self._shown is None:
+            self.changed = False
+            self._shown = self._head_states(states, states.m_running.shape[0])
+            self._show_states(self._shown)
         self.view.refresh()
-        self._draw_borders(states.block_m)
-        self._draw_row(states)
+        self._draw_row(self._shown)
+        self._draw_borders(self._shown)
         self.stack.show_plots()
 
     def _show_reason(self, states: TileStates | None) -> None:
         if states is not None:
             self.stack.show_text(states.skipped or NOT_KEPT_TEXT)
         else:
-            self.stack.show_reason(EMPTY, self._started, self._end)
+            self.stack.show_reason(EMPTY, self.started, self.end)
 
-    def _show_states(self, states: TileStates) -> None:
-        field = self.field_box.currentText()
-        values = getattr(states, FIELDS[field])
-        heads = values.shape[0]
-        self._show_heads(heads)
-        data = values[self.head_box.value()]
-        self._row = min(self._row, data.shape[0] - 1)
-        if self._tile is not None and self._tile >= data.shape[1]:
+    def _head_states(self, states: TileStates, count: int) -> HeadStates:
+        index = self.head_box.show_heads(self.problem, states.heads, count, self._head)
+        title = head_text(self.problem, self.head_box.number()) if self.problem.total_heads > 1 else ""
+        return HeadStates(self.problem, states, index, title)
+
+    def _show_states(self, shown: HeadStates) -> None:
+        states, name = shown.states, FIELDS[self.field_box.currentText()]
+        data = shown.named[name]
+        self._row = min(self._row, shown.rows - 1)
+        if self._tile is not None and self._tile >= shown.tiles:
             self._tile = None
         self.view.set_colors(self.theme, self._nan_color(states))
-        self.view.set_data(data, _levels(data, from_zero=field == "running denominator l"), BAR_LABELS[field])
-        self._show_legend(states, data)
+        self.view.set_data(data, levels(data, from_zero=name == "l"), BAR_LABELS[name], shown.ends)
+        self._show_legend(shown, name)
         self.lines.plot.getAxis("bottom").set_names(f"key tile, {states.block_n} keys each", "key tile")
         color = self.theme.bad if states.bit_equal is False else self.theme.text
-        whole, *shorter = ([Span(text, color)] for text in _captions(states))
+        whole, *shorter = ([Span(text, color)] for text in captions(states))
         self.caption.set_spans(whole, shorter=shorter)
 
-    def _show_heads(self, heads: int) -> None:
-        for widget in (self.head_label, self.head_box):
-            widget.setVisible(heads > 1)
-        blocked = self.head_box.blockSignals(True)
-        self.head_box.setRange(0, heads - 1)
-        self.head_box.blockSignals(blocked)
+    def _show_legend(self, shown: HeadStates, name: str) -> None:
+        """What the map's colours beside those of the bar mean."""
+        not_run = NOT_RUN_TEXT if not shown.states.complete else "NaN"
+        kinds = (
+            ("masked", MASKED_TEXT, self.theme.border),
+            ("unseen", UNSEEN_TEXT, self.theme.minus_inf),
+            ("nan", not_run, self._nan_color(shown.states)),
+        )
+        contents = shown.contents(name)
+        found = [(text, color) for kind, text, color in kinds if kind in contents]
+        whole, short = ([(cut(text), color) for text, color in found] for cut in (str, _first_words))
+        self.legend.set_spans(_legend(whole), "\n".join(text for text, _ in found), [_legend(short)])
+        self.legend.setVisible(bool(found))
 
-    def _show_legend(self, states: TileStates, data: FloatArray) -> None:
-        marks: list[Span] = []
-        sample = data[:: max(1, data.shape[0] // 1024)]
-        if np.isneginf(sample).any():
-            marks += swatch_spans("−inf", self.theme.minus_inf)
-        if np.isnan(sample).any():
-            marks += [Span("   ")] if marks else []
-            marks += swatch_spans("not run yet" if not states.complete else "NaN", self._nan_color(states))
-        self.legend.set_spans(marks)
-        self.legend.setVisible(bool(marks))
+    def _nan_color(self, states: TileStates | None) -> str:
+        """A tile that has not run is quiet; a NaN in a finished trace is a fault, but for tiles that are masked."""
+        return self.theme.no_data if states is not None and not states.complete else self.theme.bad
 
-    def _nan_color(self, states: TileStates) -> str:
-        """A tile that has not run is quiet; a NaN in a finished trace is a fault."""
-        return self.theme.no_data if not states.complete else self.theme.bad
-
-    def _draw_borders(self, block_m: int) -> None:
-        """Draw the borders between programs, where they are far enough apart to help."""
+    def _draw_borders(self, shown: HeadStates) -> None:
+        """Draw the borders between programs and between key splits, where they are far enough apart to help."""
         top, end, left, right = self.view.visible()
-        pixels = self.view.plot.vb.height() / max(1, end - top)
+        block_m, step = shown.states.block_m, shown.states.split_tiles
         at = np.arange(-(-max(top, 1) // block_m) * block_m, end, block_m) - 0.5
-        if block_m * pixels < LEAST_BLOCK_PIXELS or block_m == 1:
+        if block_m * self.view.plot.vb.height() / max(1, end - top) < LEAST_BLOCK_PIXELS or block_m == 1:
             at = at[:0]
         self.borders.setData(np.tile([left - 0.5, right - 0.5], len(at)), np.repeat(at, 2))
+        at = shown.borders - 0.5
+        if step * self.view.plot.vb.width() / max(1, right - left) < LEAST_SPLIT_PIXELS:
+            at = at[:0]
+        self.split_borders.setData(np.repeat(at, 2), np.tile([top - 0.5, end - 0.5], len(at)))
+        self.lines.show_borders(at)
 
-    def _draw_row(self, states: TileStates) -> None:
-        head = self.head_box.value()
-        assert states.m_tile is not None and states.m_running is not None and states.l_running is not None
+    def _draw_row(self, shown: HeadStates) -> None:
         row = self._row
-        self.lines.show(states.m_tile[head, row], states.m_running[head, row], states.l_running[head, row])
+        m_tile, m_running, l_running = (shown.named[name][row] for name in ("tile max", "m", "l"))
+        self.lines.show(m_tile, m_running, l_running, shown.borders)
         self.lines.point(self._tile)
         self.view.point(None if self._tile is None else (row, self._tile))
-        self.readout.set_spans(self._line_legend(), HINT)
-        self._show_hover(states, head)
+        whole, *shorter = (self._line_legend(shown, splits) for splits in SPLITS_TEXTS)
+        self.readout.set_spans(whole, HINT, shorter)
+        if self._tile is None:
+            self.hover.hide()
+        else:
+            at = (row, self._tile)
+            self.hover.show_at(self.view.place_of(at), shown.hover_lines(*at))
 
-    def _line_legend(self) -> list[Span]:
+    def _line_legend(self, shown: HeadStates, splits: str) -> list[Span]:
         """Which row the lines are of, and which line is which."""
         row = f"row {self._row}" + (" (held)" if self.pinned else "")
         legend = [Span(f"{row}:  ")]
-        for name, color, mark in self.lines.legend():
+        marks = self.lines.legend()
+        if len(shown.borders):
+            marks = (*marks, (splits, self.theme.text, "│"))
+        for name, color, mark in marks:
             legend += [Span(f"{mark} ", color), Span(f"{name}   ")]
         return legend
-
-    def _show_hover(self, states: TileStates, head: int) -> None:
-        """What is under the mouse, and what is there."""
-        if self._tile is None:
-            self.hover.hide()
-            return
-        start = self._tile * states.block_n
-        at = (head, self._row, self._tile)
-        keys = f"keys [{start}, {min(states.n, start + states.block_n)})"
-        lines = [" · ".join((f"row {self._row}", f"tile {self._tile}", keys))]
-        named = (("m", states.m_running), ("l", states.l_running), ("tile max", states.m_tile))
-        lines += [f"{name} <b>{self._value(states, array, at)}</b>" for name, array in named]
-        self.hover.show_at(self.view.place_of(at[1:]), lines)
-
-    def _value(self, states: TileStates, array: FloatArray | None, at: tuple[int, int, int]) -> str:
-        assert array is not None
-        value = float(array[at])
-        return "not run yet" if np.isnan(value) and not states.complete else number(value, 5)
 
     def _on_hover(self, cell: tuple[int, int] | None) -> None:
         if cell is not None and not self.pinned:
@@ -246,42 +232,26 @@ class SoftmaxPanel(Panel):
         self._row, self._tile = row, tile
         self.mark_stale()
 
-    def _choose(self, *_: Any) -> None:
-        self._changed = True
-        self.mark_stale()
+    def _on_head(self) -> None:
+        self._head = self.head_box.number()
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the plots."""
         super().apply_theme(theme)
-        incomplete = self._states is not None and not self._states.complete
-        self.view.set_colors(theme, theme.no_data if incomplete else theme.bad)
+        self.view.set_colors(theme, self._nan_color(self._states))
         self.lines.apply_theme(theme)
-        self.hover.apply_theme(theme)
         self.borders.setPen(pg.mkPen((255, 255, 255, 70), width=1))
-        self.stack.card.apply_theme(theme)
-        self._changed = True
+        self.split_borders.setPen(pg.mkPen("w", width=1))
+        self.split_borders.setShadowPen(pg.mkPen((0, 0, 0, 150), width=3))
 
 
-def _levels(data: FloatArray, from_zero: bool) -> tuple[float, float]:
-    """Smallest and largest finite value, of a sample of rows where there are very many."""
-    sample = data[:: max(1, data.size // (1024 * 1024))]
-    finite = sample[np.isfinite(sample)]
-    if not finite.size:
-        return 0.0, 1.0
-    return 0.0 if from_zero else float(finite.min()), float(finite.max())
+def _legend(marks: list[tuple[str, str]]) -> list[Span]:
+    spans: list[Span] = []
+    for text, color in marks:
+        spans += [Span("   ")] if spans else []
+        spans += swatch_spans(text, color)
+    return spans
 
 
-def _captions(states: TileStates) -> list[str]:
-    """Where the states are from and how right they are, and the same in fewer words."""
-    if not states.complete:
-        return ["Captured from the instrumented kernel, still running", "Instrumented kernel, still running"]
-    bits = "" if states.bit_equal is None else f"{'' if states.bit_equal else 'NOT '}bit-equal to the timed output"
-    errors = [e for e in (states.m_error, states.l_error) if e is not None]
-    within = f"m, l within {number(float(np.max(errors)), 2)} of float64" if errors else ""
-    versions = (
-        ("Captured from the instrumented kernel", bits, within),
-        ("Instrumented kernel", bits.replace("the ", ""), within),
-        ("Instrumented", bits.partition(" to ")[0], within),
-        ("Traced", bits.partition(" to ")[0], within.replace(" of float64", "")),
-    )
-    return ["; ".join(filter(None, parts)) for parts in versions]
+def _first_words(text: str) -> str:
+    return text.partition(":")[0]

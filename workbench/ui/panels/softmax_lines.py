@@ -10,8 +10,11 @@ from PyQt6.QtCore import Qt
 
 from workbench.model import FloatArray
 from workbench.ui.axes import IndexAxis, ValueAxis
+from workbench.ui.heatmap import IntArray
 from workbench.ui.plotting import make_plot, style_plot
 from workbench.ui.theme import Theme
+
+LONE_HALF = 0.4  # of a tile: half of the level line that stands for a single value
 
 
 class StateLines:
@@ -26,7 +29,8 @@ class StateLines:
         self.m_curve, self.l_curve = pg.PlotCurveItem(connect="finite"), pg.PlotCurveItem(connect="finite")
         self.tile_points = pg.ScatterPlotItem(size=4, pen=None)
         self.cursor = pg.InfiniteLine(angle=90, movable=False)
-        for item in (self.tile_points, self.m_curve, self.cursor):
+        self.borders = pg.PlotCurveItem(connect="pairs", antialias=False)
+        for item in (self.borders, self.tile_points, self.m_curve, self.cursor):
             self.plot.addItem(item, ignoreBounds=True)
         self.cursor.hide()
         self.l_box.addItem(self.l_curve, ignoreBounds=True)
@@ -54,6 +58,7 @@ class StateLines:
         self.m_curve.setPen(pg.mkPen(theme.text, width=1.6))
         self.l_curve.setPen(pg.mkPen(theme.accent, width=1.6))
         self.tile_points.setBrush(pg.mkBrush(theme.color("muted", 190)))
+        self.borders.setPen(pg.mkPen(theme.color("text", 150), width=1))
         self.cursor.setPen(pg.mkPen(theme.color("text", 120), width=1, style=Qt.PenStyle.DashLine))
 
     def legend(self) -> tuple[tuple[str, str, str], ...]:
@@ -61,26 +66,45 @@ class StateLines:
         theme = self._theme
         return ("m", theme.text, "━"), ("l", theme.accent, "━"), ("tile max", theme.muted, "•")
 
-    def show(self, m_tile: FloatArray, m_running: FloatArray, l_running: FloatArray) -> None:
-        """Draw one row's states ([tiles] each); what is not finite leaves a gap."""
-        tiles = np.arange(len(m_running))
+    def show(self, m_tile: FloatArray, m_running: FloatArray, l_running: FloatArray, borders: IntArray) -> None:
+        """Draw one row's states ([tiles] each); they break before the tiles in `borders` and at gaps."""
         finite = np.isfinite(m_tile)
-        self.tile_points.setData(tiles[finite], m_tile[finite])
+        self.tile_points.setData(np.flatnonzero(finite), m_tile[finite])
         for curve, states in ((self.m_curve, m_running), (self.l_curve, l_running)):
-            values = np.where(np.isfinite(states), states, np.nan)
-            if len(tiles) == 1:  # a curve through one point would not be seen
-                curve.setData(np.array([-0.4, 0.4]), np.repeat(values, 2))
-            else:
-                curve.setData(tiles, values)
+            curve.setData(*broken_line(states, borders))
         self.plot.setYRange(*_span(np.concatenate([m_tile[finite], m_running[np.isfinite(m_running)]])), padding=0.08)
         seen = l_running[np.isfinite(l_running)]
         self.l_box.setYRange(0, float(seen.max()) if seen.size else 1.0, padding=0.08)
+
+    def show_borders(self, positions: FloatArray) -> None:
+        """Draw upright lines at `positions`, over the whole height."""
+        low, high = self.plot.vb.viewRange()[1]
+        self.borders.setData(np.repeat(positions, 2), np.tile([low, high], len(positions)))
 
     def point(self, tile: int | None) -> None:
         """Mark `tile`, or nothing."""
         self.cursor.setVisible(tile is not None)
         if tile is not None:
             self.cursor.setPos(tile)
+
+
+def broken_line(values: FloatArray, borders: IntArray) -> tuple[FloatArray, FloatArray]:
+    """The points of a line through `values` at 0, 1, 2, ... that breaks before `borders` and where nothing is finite.
+
+    A value that has no neighbour to be joined with becomes a short level line: a single point would not be seen.
+    """
+    finite = np.isfinite(values)
+    joined = finite[1:] & finite[:-1]  # of every two neighbours
+    joined[borders - 1] = False
+    lone = finite & ~np.append(joined, False) & ~np.append(False, joined)
+    copies = 1 + lone
+    x = np.repeat(np.arange(len(values), dtype=np.float64), copies)
+    starts = (np.cumsum(copies) - copies)[lone]
+    x[starts] -= LONE_HALF
+    x[starts + 1] += LONE_HALF
+    y = np.repeat(np.where(finite, values, np.nan), copies)
+    cuts = (np.cumsum(copies) - copies)[borders]
+    return np.insert(x, cuts, borders - 0.5), np.insert(y, cuts, np.nan)
 
 
 def _span(values: FloatArray) -> tuple[float, float]:

@@ -1,0 +1,70 @@
+"""What the child says of its kernels and baselines when it starts, so that the window need not import them."""
+
+from __future__ import annotations
+
+from kernels import VARIANTS, KernelVariant
+from workbench.engine.packages import PACKAGES, is_installed
+from workbench.model import DTYPES, BaselineInfo, DeviceInfo, VariantInfo
+
+HALVES = ("fp16", "bf16")
+CAUSAL = "causal is is_causal where M = N, elsewhere causal_lower_right or a mask made once"
+GPU_ONLY = "it needs an NVIDIA GPU"
+
+_TITLES = {
+    "auto": "scaled_dot_product_attention, its backend chosen by PyTorch; the result says which",
+    "math": "matrix products and softmax as separate kernels",
+    "efficient": "memory-efficient attention; grouped heads as expanded views of K and V where it takes no others",
+    "flash": "FlashAttention as PyTorch has it",
+    "cudnn": "cuDNN's attention",
+}
+
+
+def announced_variants(device: DeviceInfo) -> tuple[VariantInfo, ...]:
+    """Every kernel variant, with the reason where it cannot run on `device`."""
+    return tuple(_variant(variant, device) for variant in VARIANTS)
+
+
+def announced_baselines(device: DeviceInfo) -> tuple[BaselineInfo, ...]:
+    """SDPA's backends, FlexAttention, and the FlashAttention packages that are installed.
+
+    The dtypes are those of PyTorch's documentation; on the CPU there is no efficient or cuDNN backend.
+    """
+    on_gpu = device.mode == "cuda"
+    nowhere = "" if on_gpu else GPU_ONLY
+
+    def sdpa(name: str, dtypes: tuple[str, ...], unavailable: str = "", d_step: int = 1) -> BaselineInfo:
+        return BaselineInfo(name, dtypes, f"{_TITLES[name]}; {CAUSAL}", unavailable, d_step=d_step)
+
+    known = [
+        sdpa("auto", DTYPES),
+        sdpa("math", DTYPES),
+        sdpa("efficient", DTYPES, nowhere),
+        sdpa("flash", HALVES if on_gpu else DTYPES),
+        sdpa("cudnn", HALVES, nowhere, d_step=8),
+        BaselineInfo(
+            "flex", DTYPES, "FlexAttention through torch.compile, its causal mask as a block mask", nowhere, min_d=16
+        ),
+    ]
+    for name in filter(is_installed, PACKAGES):
+        takes = f"flash_attn_func of the package {PACKAGES[name]}, its causal mask to the lower right"
+        known.append(BaselineInfo(name, HALVES, takes, nowhere, d_step=8 if name == "flash_attn_3" else 1))
+    return tuple(known)
+
+
+def _variant(variant: KernelVariant, device: DeviceInfo) -> VariantInfo:
+    return VariantInfo(
+        name=variant.name,
+        title=variant.title,
+        description=variant.description,
+        dtypes=variant.dtypes,
+        precisions=variant.precisions,
+        max_d=variant.max_d,
+        block_ms=variant.block_ms,
+        block_ns=variant.block_ns,
+        d_step=variant.d_step,
+        heads=variant.heads,
+        causal=variant.causal,
+        splits=variant.splits,
+        unavailable=variant.refusal(device),
+        warps=variant.warps,
+    )

@@ -1,0 +1,51 @@
+"""What the window does with files: recordings, the session, pictures. What goes wrong is said, never raised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PyQt6.QtWidgets import QWidget
+
+from workbench.session import SUFFIX, SessionError
+from workbench.ui import files
+from workbench.ui.pictures import PictureError, copy_picture, save_picture, take_picture
+
+
+class Filing:
+    """Asks for files beside `parent`, and tells the outcome by `say`."""
+
+    def __init__(self, parent: QWidget, say: Callable[[str], None]) -> None:
+        self._parent = parent
+        self._say = say
+
+    def choose_recording(self, open_recording: Callable[[Path], object]) -> None:
+        """Ask for a recording and open it."""
+        path = files.ask_for_recording(self._parent)
+        if path is not None:
+            self._try(lambda: open_recording(path))
+
+    def save_session(self, save: Callable[[Path], int]) -> None:
+        """Ask where to, and write a copy of the session; `save` returns the number of its runs."""
+        kinds = f"Tilescope sessions (*{SUFFIX})"
+        path = files.ask_where_to_save(self._parent, "Save session", f"session{SUFFIX}", kinds)
+        if path is not None:
+            self._try(lambda: self._say(f"Saved {save(path)} run(s) to {path}"))
+
+    def save_picture_of(self, widget: QWidget) -> None:
+        """The clipboard first: whoever cancels the file dialog has the picture all the same."""
+        image = take_picture(widget)
+        copy_picture(image)
+        self._say("The picture is on the clipboard")
+        path = files.ask_where_to_save(self._parent, "Save picture", "tilescope.png", "Pictures (*.png *.jpg)")
+        if path is not None and self._try(lambda: save_picture(image, path)):
+            self._say(f"The picture is on the clipboard and in {path}")
+
+    def _try(self, action: Callable[[], object]) -> bool:
+        """Do `action`; if a file stands in its way, say so."""
+        try:
+            action()
+        except (SessionError, PictureError) as error:
+            self._say(str(error))
+            return False
+        return True
