@@ -99,7 +99,7 @@ def launch_article(
 
     Raises ValueError for inputs outside these limits, and Triton's own errors if the tile cannot be compiled.
     """
-    check_inputs(ARTICLE, q, k, v, out, tile, precision, causal)
+    check_inputs(ARTICLE, q, k, v, out, tile, precision, causal, None, trace)
     check_contiguous(q=q, k=k, v=v, out=out)
     (m, d), n = q.shape[2:], k.shape[2]
     states = (out, out, out) if trace is None else (trace.m_tile, trace.m_running, trace.l_running)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import torch
 
-from kernels.checks import Limits, Shape, device_limits, dtype_name
+from kernels.checks import DTYPES, Limits, Shape, device_limits, dtype_name
 from kernels.flash import launch_flash
 from kernels.hopper import HOPPER, launch_hopper
 from kernels.precision import TRITON_PRECISIONS
@@ -13,6 +15,10 @@ from kernels.tiles import TileConfig
 
 LAUNCHES = {"flash": launch_flash, "split_kv": launch_split_kv, "hopper": launch_hopper}
 KERNELS = ("auto", *LAUNCHES)
+# From this many keys on, few query rows are worth splitting the keys for.
+LONG = 4096
+# Far beyond what anyone needs; further out the scale or its product with a score leaves fp32's range.
+SCALES = (1e-6, 1e6)
 
 
 def flash_attention(
@@ -38,26 +44,22 @@ def flash_attention(
 
     `causal` aligns the mask to the lower right: row i sees the keys up to i + N - M, so the last row sees all (as
     PyTorch's `causal_lower_right`; its own `is_causal` is the same where M equals N). A row that sees no key gives 0,
-    with a log-sum-exp of -inf. `scale` is 1 / sqrt(D) unless given, and must be positive and finite.
+    with a log-sum-exp of -inf. `scale` is 1 / sqrt(D) unless given: a number from 1e-6 to 1e6.
 
-    `precision` is that of the products of float32 inputs: "fp16x3" (the default: as exact as fp32 arithmetic, on tensor
-    cores; needs finite inputs), "bf16x6" (as exact, any range), "bf16x3" (about 2e-6), "tf32x3", "tf32" (about 5e-4) or
-    "ieee" (fp32 multiply-adds). `kernel` is one of "auto", "flash", "split_kv", "hopper"; auto takes hopper for 16 bits
-    on compute capability 9.0 with D a multiple of 8, split_kv for float32, flash for the rest. `tile` replaces the
-    measured default tile.
+    `precision` is that of the products of float32 inputs: "bf16x6" (the default: as exact as fp32 arithmetic, on tensor
+    cores), "fp16x3" (nearly twice as fast, and as exact while the values of a tile of K or V lie within a factor of 1e4
+    of its largest, whether a row sees that one or not: smaller ones lose bits; split_kv alone has it), "bf16x3" (about
+    2e-6), "tf32x3", "tf32" (about 5e-4) or "ieee" (fp32 multiply-adds). All but ieee and tf32 need finite inputs.
+    `kernel` is one of "auto", "flash", "split_kv", "hopper"; auto takes split_kv for float32 and for few rows with many
+    keys, hopper for other 16-bit inputs on compute capability 9.0 with D a multiple of 8, flash for the rest. `tile`
+    replaces the measured default tile.
 
     Raises ValueError for inputs outside these limits, in one line that names the value and what is allowed.
     Source: FlashAttention-2 and -3 (Dao, 2023; Shah et al., 2024), split keys as in Flash-Decoding (Dao et al., 2023).
     """
-    for name, tensor in (("q", q), ("k", k), ("v", v)):
-        if tensor.dim() != 4:
-            raise ValueError(f"{name} has shape {tuple(tensor.shape)}; expected [batch, heads, rows, D]")
-    if scale is not None and not 0 < scale < float("inf"):
-        raise ValueError(f"scale is {scale}; expected a finite number above 0")
-    if kernel not in KERNELS:
-        raise ValueError(f"kernel is {kernel!r}; expected one of {', '.join(KERNELS)}")
+    _check_arguments({"q": q, "k": k, "v": v}, scale, kernel, tile)
     limits = device_limits(q.device)
-    chosen = _choose(q, limits) if kernel == "auto" else kernel
+    chosen = _choose(q, k.shape[2], limits) if kernel == "auto" else kernel
     if precision is None:
         precision = _default_precision(chosen, q.dtype)
     batch, heads, m, d = q.shape
@@ -65,21 +67,44 @@ def flash_attention(
         tile = TileConfig.default(Shape.of(q, k, causal), limits, chosen, precision)
     out = torch.empty((batch, heads, m, d), dtype=q.dtype, device=q.device)
     lse = torch.empty((batch, heads, m), dtype=torch.float32, device=q.device) if return_lse else None
-    LAUNCHES[chosen](q, k, v, out, tile=tile, precision=precision, causal=causal, scale=scale, lse=lse)
+    with torch.cuda.device(q.device) if q.is_cuda else nullcontext():  # Triton launches on the current device
+        LAUNCHES[chosen](q, k, v, out, tile=tile, precision=precision, causal=causal, scale=scale, lse=lse)
     return out if lse is None else (out, lse)
 
 
-def _choose(q: torch.Tensor, limits: Limits) -> str:
+def _check_arguments(tensors: dict[str, torch.Tensor], scale: object, kernel: str, tile: object) -> None:
+    """Raise ValueError for what no kernel takes; the chosen kernel checks the rest."""
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, torch.Tensor) or tensor.layout != torch.strided or tensor.device.type == "meta":
+            raise ValueError(f"{name} is {type(tensor).__name__}; expected a dense torch.Tensor on a GPU")
+        if tensor.dim() != 4 or 0 in tensor.shape:
+            raise ValueError(
+                f"{name} has shape {tuple(tensor.shape)}; expected [batch, heads, rows, D], each at least 1"
+            )
+        if tensor.dtype not in DTYPES.values():
+            raise ValueError(f"{name} is {tensor.dtype}; expected float32, float16 or bfloat16")
+        if tensor.requires_grad and torch.is_grad_enabled():
+            raise ValueError(f"{name} requires a gradient; this is forward only: call it under torch.no_grad()")
+    if scale is not None and not (isinstance(scale, int | float) and SCALES[0] <= scale <= SCALES[1]):
+        raise ValueError(f"scale is {scale}; expected a number from {SCALES[0]:g} to {SCALES[1]:g}")
+    if kernel not in KERNELS:
+        raise ValueError(f"kernel is {kernel!r}; expected one of {', '.join(KERNELS)}")
+    if tile is not None and not isinstance(tile, TileConfig):
+        raise ValueError(f"tile is {tile!r}; expected a TileConfig")
+
+
+def _choose(q: torch.Tensor, n: int, limits: Limits) -> str:
     if q.dtype == torch.float32:
+        return "split_kv"
+    few = q.shape[0] * q.shape[1] * -(-q.shape[2] // 128) * 2 <= limits.sm_count
+    if few and n >= LONG:
         return "split_kv"
     fits = dtype_name(q) in HOPPER.dtypes and q.shape[3] % HOPPER.d_step == 0 and q.shape[3] <= HOPPER.max_d
     return "hopper" if fits and not HOPPER.refusal(limits) else "flash"
 
 
 def _default_precision(kernel: str, dtype: torch.dtype) -> str:
-    """The fastest of those that are as exact as fp32."""
+    """The fastest of those that are as exact as fp32 whatever the values; older Tritons have no bf16x6 of their own."""
     if dtype != torch.float32:
         return "ieee"
-    if kernel == "split_kv":
-        return "fp16x3"
-    return "bf16x6" if "bf16x6" in TRITON_PRECISIONS else "tf32x3"
+    return "bf16x6" if kernel == "split_kv" or "bf16x6" in TRITON_PRECISIONS else "tf32x3"

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cache
 
 import torch
+import triton
 
 from kernels.tiles import TileConfig
-from kernels.variant import KernelVariant
+from kernels.variant import KernelVariant, TileTrace
 
+STAGES = range(1, 9)
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
+@triton.jit  # type: ignore[untyped-decorator]
+def _probe() -> None:
+    pass
+
+
 def interpreted() -> bool:
-    """Whether Triton was told to run kernels on the CPU."""
-    return os.environ.get("TRITON_INTERPRET") == "1"
+    """Whether Triton runs kernels on the CPU: it decides by TRITON_INTERPRET when a kernel is defined, and stays so."""
+    return not isinstance(_probe, triton.JITFunction)
 
 
 def dtype_name(tensor: torch.Tensor) -> str:
@@ -55,7 +61,7 @@ class Limits:
 @cache
 def device_limits(device: torch.device) -> Limits:
     """What `kernels.tiles` asks of a device."""
-    if device.type != "cuda":
+    if device.type != "cuda" or interpreted():
         return Limits()
     properties = torch.cuda.get_device_properties(device)
     return Limits(
@@ -79,6 +85,8 @@ def check_inputs(
     tile: TileConfig,
     precision: str,
     causal: bool,
+    lse: torch.Tensor | None = None,
+    trace: TileTrace | None = None,
 ) -> None:
     """Raise ValueError unless `variant` can take these: one line that names the value and what is allowed."""
     _check_tensors({"q": q, "k": k, "v": v, "out": out}, variant)
@@ -93,8 +101,13 @@ def check_inputs(
             raise ValueError(f"{name} is {value}; expected one of {', '.join(map(str, allowed))}")
     if causal and not variant.causal:
         raise ValueError(f"causal is on; kernel {variant.name} has no causal mask")
-    if tile.splits < 0:
-        raise ValueError(f"splits is {tile.splits}; expected 0 (by rule) or more")
+    for name, tensor in (("lse", lse), *(() if trace is None else vars(trace).items())):
+        if tensor is not None:
+            _check_states(name, tensor, q, k.shape[2], tile)
+    if tile.num_stages not in STAGES:
+        raise ValueError(f"num_stages is {tile.num_stages}; expected {STAGES[0]} to {STAGES[-1]}")
+    if not isinstance(tile.splits, int) or tile.splits < 0:
+        raise ValueError(f"splits is {tile.splits}; expected 0 (by rule) or a whole number above")
 
 
 def _check_tensors(named: dict[str, torch.Tensor], variant: KernelVariant) -> None:
@@ -112,10 +125,21 @@ def _check_tensors(named: dict[str, torch.Tensor], variant: KernelVariant) -> No
             raise ValueError(f"{name} is on {tensor.device}; expected {q.device}, where q is")
     if not q.is_cuda and not interpreted():
         raise ValueError("q is on the CPU; set TRITON_INTERPRET=1 before Triton is imported, or move it to a GPU")
-    if not q.is_cuda and q.dtype == torch.bfloat16:
+    if interpreted() and q.dtype == torch.bfloat16:
         raise ValueError(
             "q is torch.bfloat16 on the CPU; Triton's interpreter multiplies it wrongly: use float16 there"
         )
+
+
+def _check_states(name: str, tensor: torch.Tensor, q: torch.Tensor, n: int, tile: TileConfig) -> None:
+    """Kernels write these through bare pointers: one of another size would be written beyond its end."""
+    batch, heads, m, _ = q.shape
+    shape = (batch, heads, m) if name == "lse" else (batch * heads, m, -(-n // tile.block_n))
+    ordered = tensor if name == "lse" or tensor.dim() != 3 else tensor.transpose(1, 2)
+    if tensor.shape != shape or tensor.dtype != torch.float32 or tensor.device != q.device:
+        raise ValueError(f"{name} is {tensor.dtype} {tuple(tensor.shape)}; expected torch.float32 {shape} beside q")
+    if not ordered.is_contiguous():
+        raise ValueError(f"{name} has strides {tensor.stride()}; expected those that {name} is made with")
 
 
 def _check_shapes(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.Tensor, variant: KernelVariant) -> None:
@@ -130,6 +154,8 @@ def _check_shapes(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.
         raise ValueError(f"q has {heads} heads and k {k.shape[1]}; expected a multiple of k's")
     if out.shape != q.shape:
         raise ValueError(f"out is {tuple(out.shape)}; expected {tuple(q.shape)}, as q")
+    if any(stride == 0 and size > 1 for stride, size in zip(out.stride(), out.shape, strict=True)):
+        raise ValueError(f"out has strides {out.stride()}; expected a tensor whose elements lie apart")
     if not variant.heads and batch * heads != 1:
         raise ValueError(f"q has {batch} x {heads} heads; kernel {variant.name} takes 1")
 

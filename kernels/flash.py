@@ -128,7 +128,7 @@ def launch_flash(
 
     Raises ValueError for inputs outside these limits, and Triton's own errors if the tile cannot be compiled.
     """
-    check_inputs(FLASH, q, k, v, out, tile, precision, causal)
+    check_inputs(FLASH, q, k, v, out, tile, precision, causal, lse, trace)
     batch, heads, m, d = q.shape
     n = k.shape[2]
     states = (out, out, out) if trace is None else (trace.m_tile, trace.m_running, trace.l_running)

@@ -44,7 +44,9 @@ def launch_hopper(
     Raises ValueError for inputs outside these limits, on any other device, and where Triton has no Gluon.
     """
     _check_device(q.device)
-    check_inputs(HOPPER, q, k, v, out, tile, precision, causal)
+    check_inputs(HOPPER, q, k, v, out, tile, precision, causal, lse, trace)
+    if tile.block_m > 128 and q.shape[3] > 64:
+        raise ValueError(f"block_m is {tile.block_m}; expected 128 where D is above 64: registers do not suffice")
     from triton.experimental.gluon import language as gl
     from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
@@ -58,7 +60,8 @@ def launch_hopper(
     def describe(tensor: torch.Tensor, rows: int) -> Any:
         block = [1, 1, rows, block_d]
         layout = gl.NVMMASharedLayout.get_default_for(block, gluon_type)
-        return TensorDescriptor.from_tensor(_aligned(tensor), block, layout)
+        tensor = _aligned(tensor)
+        return TensorDescriptor(tensor, list(tensor.shape), _strides(tensor), block, layout)
 
     n_m = triton.cdiv(m, tile.block_m)
     consumers = tile.block_m // ROWS
@@ -82,10 +85,17 @@ def _check_device(device: torch.device) -> None:
 def _aligned(tensor: torch.Tensor) -> torch.Tensor:
     """`tensor`, or a contiguous copy where the hardware's tile loads cannot read it."""
     step = 16 // tensor.element_size()
-    rows_fit = all(stride > 0 and stride % step == 0 for stride in tensor.stride()[:-1])
-    if rows_fit and tensor.stride(-1) == 1 and tensor.data_ptr() % 16 == 0:
+    fits = all(s > 0 and s % step == 0 for s, size in zip(tensor.stride()[:-1], tensor.shape, strict=False) if size > 1)
+    if fits and tensor.stride(-1) == 1 and tensor.data_ptr() % 16 == 0:
         return tensor
     return tensor.clone(memory_format=torch.contiguous_format)
+
+
+def _strides(tensor: torch.Tensor) -> list[int]:
+    """Its strides, with a fitting one for every axis of length 1: PyTorch gives those any, a descriptor does not."""
+    step = 16 // tensor.element_size()
+    outer = [s if size > 1 else step for s, size in zip(tensor.stride()[:-1], tensor.shape, strict=False)]
+    return [*outer, 1]
 
 
 HOPPER = KernelVariant(

@@ -124,7 +124,7 @@ def launch_materialized(
     Raises ValueError for inputs outside these limits, torch.cuda.OutOfMemoryError where S and P do not fit, and
     Triton's own errors if the tile cannot be compiled.
     """
-    check_inputs(MATERIALIZED, q, k, v, out, tile, precision, causal)
+    check_inputs(MATERIALIZED, q, k, v, out, tile, precision, causal, None, trace)
     batch, heads, m, d = q.shape
     n, group = k.shape[2], heads // k.shape[1]
     n_m = triton.cdiv(m, tile.block_m)

@@ -14,7 +14,8 @@ import triton
 import triton.language as tl
 
 from kernels.checks import Shape, check_inputs, sm_count
-from kernels.dependent import can_overlap, overlap
+from kernels.combine import combine
+from kernels.dependent import allow_next, await_previous, can_overlap, overlap
 from kernels.online_softmax import LOG2E, log_sum_exp, mask_scores, normalized, store_states, weigh_tile
 from kernels.precision import (
     TOP,
@@ -35,7 +36,6 @@ MAX_D = 256
 # From this many elements of K in one program's share on, K and V are split into parts once, before: a launch more costs
 # about what splitting so many takes.
 SPLIT_BEFORE_FROM = 8192
-COMBINE_ELEMENTS = 1024  # of the output, for one program
 
 
 @triton.jit(do_not_specialize=["M", "N", "H", "GROUP", "heads", "n_splits", "per_split"])
@@ -53,7 +53,8 @@ def split_kv_kernel(
     With DEPENDENT the next kernel's programs may start before this one's end, and this one's before the split's end.
     """
     if DEPENDENT:
-        tl.extra.cuda.gdc_launch_dependents()
+        allow_next()
+    part_stride = tl.cast(part_stride, tl.int64)
     n_m = tl.cdiv(M, BLOCK_M)
     i_s = tl.program_id(0) % n_splits
     i_h = tl.program_id(0) // n_splits // n_m
@@ -82,12 +83,13 @@ def split_kv_kernel(
     p_v = v + i_b * stride_vb + i_kv * stride_vh + o_d[None, :] * stride_vd
 
     if DEPENDENT and BEFORE:
-        tl.extra.cuda.gdc_wait()  # until here nothing was read that the split writes
+        await_previous()  # until here nothing was read that the split writes
 
     m = tl.full([BLOCK_M], float("-inf"), tl.float32)
     l = tl.zeros([BLOCK_M], tl.float32)
     acc = tl.zeros([BLOCK_M, BLOCK_D], tl.float32)
     unit = -1000  # with SCALED, acc counts in units of 2 to this power
+    highest = -1000
     tiles = tl.cdiv(N, BLOCK_N)
     seen = tiles
     if CAUSAL:
@@ -130,16 +132,14 @@ def split_kv_kernel(
         s = mask_scores(s, row, key, M, N, CAUSAL)
         tile_scale = row_scale
         if SCALED:
-            # Never 0, which times a masked score would be NaN: what lies below the clamp is 0 as a score. Two factors,
-            # because the exponents' sum may lie above fp32's range.
-            exponent = tl.maximum(q_exponent + k_exponent, -100)
-            tile_scale = (
-                row_scale * power_of_two(tl.minimum(exponent, 127)) * power_of_two(tl.maximum(exponent - 127, 0))
-            )
+            # Never 0 nor infinite, which times -inf or 0 would be NaN. Beyond the clamps a score is 0 or overwhelming.
+            exponent = tl.minimum(tl.maximum(q_exponent + k_exponent, -100), 100)
+            tile_scale = row_scale * power_of_two(exponent)
         p, alpha, m_tile, m, l = weigh_tile(m, l, s, tile_scale)
         if SCALED:
-            # The largest weight is 1 and becomes 2^TOP. The unit may fall by no more than what acc survives.
-            new_unit = tl.maximum(v_exponent - TOP, unit - 80)
+            # The largest weight is 1 and becomes 2^TOP. In all, the unit falls no further than what acc survives.
+            highest = tl.maximum(highest, v_exponent - TOP)
+            new_unit = tl.maximum(v_exponent - TOP, highest - 80)
             p = p * power_of_two(tl.maximum(v_exponent - new_unit, -126))
             alpha = alpha * power_of_two(tl.maximum(unit - new_unit, -126))
             unit = new_unit
@@ -167,45 +167,6 @@ def split_kv_kernel(
         tl.store(part_l + at, l, mask=m_row)
 
 
-@triton.jit(do_not_specialize=["M", "H", "rows", "n_splits"])
-def combine_kernel(
-    part_acc, part_m, part_l, out, lse, stride_ob, stride_oh, stride_om, stride_od, M, H, rows, n_splits,
-    D: tl.constexpr, ROWS: tl.constexpr, SPLITS: tl.constexpr, BLOCK_D: tl.constexpr, LSE: tl.constexpr,
-    DEPENDENT: tl.constexpr,
-):  # fmt: skip
-    """Join the splits' partial states: ROWS rows of all heads a program, SPLITS a power of two not below n_splits."""
-    if DEPENDENT:
-        tl.extra.cuda.gdc_wait()
-    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    o_d = tl.arange(0, BLOCK_D)
-    m_row = row < rows
-    m_d = o_d < D
-    m_all = tl.full([ROWS], float("-inf"), tl.float32)
-    for i_s in tl.static_range(SPLITS):
-        here = m_row & (tl.zeros_like(row) + i_s < n_splits)
-        at = tl.cast(i_s, tl.int64) * rows + row
-        m_all = tl.maximum(m_all, tl.load(part_m + at, mask=here, other=float("-inf")))
-    m_safe = tl.where(m_all == float("-inf"), 0.0, m_all)
-    l_all = tl.zeros([ROWS], tl.float32)
-    acc = tl.zeros([ROWS, BLOCK_D], tl.float32)
-    # Unrolled, so that the loads of all splits are under way at one time.
-    for i_s in tl.static_range(SPLITS):
-        at = tl.cast(i_s, tl.int64) * rows + row
-        here = m_row & (tl.zeros_like(row) + i_s < n_splits)
-        m_acc = here[:, None] & m_d[None, :]
-        weight = tl.exp2(tl.load(part_m + at, mask=here, other=float("-inf")) - m_safe)
-        l_all += weight * tl.load(part_l + at, mask=here, other=0.0)
-        acc += weight[:, None] * tl.load(part_acc + at[:, None] * D + o_d[None, :], mask=m_acc, other=0.0)
-    o = normalized(acc, l_all)
-    i_b = (row // M // H).to(tl.int64)
-    i_q = (row // M % H).to(tl.int64)
-    i_row = (row % M).to(tl.int64)
-    p_o = out + (i_b * stride_ob + i_q * stride_oh + i_row * stride_om)[:, None] + o_d[None, :] * stride_od
-    tl.store(p_o, o.to(out.dtype.element_ty), mask=m_row[:, None] & m_d[None, :])
-    if LSE:
-        tl.store(lse + row, log_sum_exp(m_all, l_all), mask=m_row)
-
-
 def launch_split_kv(
     q: torch.Tensor,
     k: torch.Tensor,
@@ -229,7 +190,7 @@ def launch_split_kv(
 
     Raises ValueError for inputs outside these limits, and Triton's own errors if the tile cannot be compiled.
     """
-    check_inputs(SPLIT_KV, q, k, v, out, tile, precision, causal)
+    check_inputs(SPLIT_KV, q, k, v, out, tile, precision, causal, lse, trace)
     batch, heads, m, d = q.shape
     n, kv_heads = k.shape[2], k.shape[1]
     n_m = triton.cdiv(m, tile.block_m)
@@ -239,15 +200,15 @@ def launch_split_kv(
     dependent = can_overlap(q.device)
     keys = SplitKV(k, v, None, None, 0)
     per_split = tiles_per_split(n, tile.block_n, splits)
-    before = n_m * (heads // kv_heads) > 1 and per_split * tile.block_n * block_d >= SPLIT_BEFORE_FROM
-    before = before and parts is not None
+    read_often = n_m * (heads // kv_heads) > 1 and per_split * tile.block_n * block_d >= SPLIT_BEFORE_FROM
+    before = parts is not None and read_often
     if parts is not None and before:
         keys = split_keys_and_values(k, v, parts, tile.block_n, block_d, dependent)
     rows = batch * heads * m
-    partial = [out, out, out]
+    partial = (out, out, out)
     if splits > 1:
-        shapes = ((splits, rows, d), (splits, rows), (splits, rows))
-        partial = [torch.empty(shape, dtype=torch.float32, device=q.device) for shape in shapes]
+        acc = torch.empty((splits, rows, d), dtype=torch.float32, device=q.device)
+        partial = (acc, acc.new_empty((splits, rows)), acc.new_empty((splits, rows)))
     states = (out, out, out) if trace is None else (trace.m_tile, trace.m_running, trace.l_running)
     compiled = split_kv_kernel[(batch * heads * n_m * splits,)](
         q, keys.k, keys.v, keys.k_exponents, keys.v_exponents, out, *partial, out if lse is None else lse, *states,
@@ -261,13 +222,7 @@ def launch_split_kv(
         num_warps=tile.num_warps, num_stages=tile.num_stages, **overlap(dependent and before),
     )  # fmt: skip
     if splits > 1:
-        padded = triton.next_power_of_2(splits)
-        block = max(1, COMBINE_ELEMENTS // block_d)
-        combine_kernel[(triton.cdiv(rows, block),)](
-            *partial, out, out if lse is None else lse, *out.stride(), m, heads, rows, splits,
-            D=d, ROWS=block, SPLITS=padded, BLOCK_D=block_d, LSE=lse is not None,
-            DEPENDENT=dependent, **overlap(dependent),
-        )  # fmt: skip
+        combine(*partial, out, lse, splits, dependent)
     return compiled
 
 

@@ -8,6 +8,7 @@ import torch
 import triton
 import triton.language as tl
 
+from kernels.dependent import allow_next
 from kernels.precision import Parts, finite_size, power_of_two, split, top_exponent
 
 
@@ -46,7 +47,8 @@ def split_kernel(
 ):  # fmt: skip
     """One tile of K, or of V, a program."""
     if DEPENDENT:
-        tl.extra.cuda.gdc_launch_dependents()
+        allow_next()
+    part_stride = tl.cast(part_stride, tl.int64)
     tile = tl.program_id(0) % tiles
     i_h = tl.program_id(0) // tiles % heads
     i_t = (tl.program_id(0) // tiles // heads).to(tl.int64)  # 0 for K, 1 for V

@@ -70,7 +70,7 @@ class TileConfig:
         Nearest means: the same dtype class and precision, then the same padded D and mask, and the least distance in
         log2 of D, the heads, M and N; a tile that does not fit `device` is passed over. Its splits are by the rule,
         unless this very problem was measured. Where the device has no capability (the interpreter), large tiles, since
-        there every tile costs the same; where nothing fits, the first tile of the kernel's space.
+        there every tile costs the same; where nothing measured fits, 64 x 64 or the first of the kernel's space.
         """
         from kernels.spaces import fits, space  # they are made of tiles
 
@@ -85,7 +85,11 @@ class TileConfig:
             if fits(kernel, work, device, tile, precision):
                 known = tile.splits == 1 or _is_problem(entry, work)
                 return tile if known else replace(tile, splits=AUTO_SPLITS)
-        return next(iter(space(kernel, work, device, precision)), cls())
+        tiles = space(kernel, work, device, precision)
+        usual = [tile for tile in tiles if (tile.block_m, tile.block_n) == (64, 64)] or tiles
+        if not usual:
+            return cls()
+        return replace(usual[0], splits=AUTO_SPLITS) if kernel == "split_kv" else usual[0]
 
 
 def tiles_per_split(n: int, block_n: int, splits: int) -> int:
@@ -133,14 +137,15 @@ def _alike(dtype: str) -> tuple[str, ...]:
 
 
 def _is_problem(entry: dict[str, Any], work: Work) -> bool:
-    return (entry["m"], entry["n"], entry["d"]) == (work.m, work.n, work.d) and entry["causal"] == work.causal
+    heads = (entry["batch"] * entry["heads"], work.batch * work.heads)
+    return heads[0] == heads[1] and all(entry[name] == getattr(work, name) for name in ("m", "n", "d", "causal"))
 
 
 def _distance(entry: dict[str, Any], work: Work) -> tuple[bool, bool, float]:
     padded = max(16, 1 << (work.d - 1).bit_length())
     sizes = (
         (entry["d"], padded),
-        (entry["heads"], work.batch * work.heads),
+        (entry["batch"] * entry["heads"], work.batch * work.heads),
         (entry["m"], work.m),
         (entry["n"], work.n),
     )

@@ -126,7 +126,7 @@ def tune(kernel: str | None = None) -> Iterator[dict[str, Any]]:
 
 
 def _is_worth_compiling(case: Case, tile: TileConfig, sm_count: int) -> bool:
-    """Too few programs leave the device idle; fewer than 16 rows a warp leave its matrix units idle, 32 spill."""
+    """Too few programs leave the device idle; fp32 takes four warps for small tiles and eight for large ones."""
     programs = case.batch * case.heads * -(-case.m // tile.block_m) * tile.splits
     idle = case.kernel == "split_kv" and case.m > 256 and programs < sm_count // 2
     return not idle and (case.dtype != "fp32" or tile.num_warps == (8 if tile.block_m >= 128 else 4))
@@ -153,13 +153,26 @@ def main() -> int:
     if not torch.cuda.is_available():
         print("kernels.tune: no NVIDIA GPU that torch can use; these are GPU times", file=sys.stderr)
         return 3
+    if not os.access(options.output.parent, os.W_OK):
+        print(f"kernels.tune: output is {options.output}; expected a file that can be written", file=sys.stderr)
+        return 2
     measured = list(tune(options.kernel))
-    before = json.loads(TABLE.read_text(encoding="utf-8"))["entries"] if TABLE.exists() and options.kernel else []
-    kept = [entry for entry in before if entry["kernel"] != options.kernel]
-    lines = ",\n".join(f"  {json.dumps(entry)}" for entry in kept + measured)
-    table = f'{{\n "environment": {json.dumps(environment())},\n "entries": [\n{lines}\n ]\n}}\n'
-    options.output.write_text(table, encoding="utf-8")
+    if not measured:
+        print("kernels.tune: nothing could be measured here, nothing written", file=sys.stderr)
+        return 3
+    write_table(options.output, measured)
     return 0
+
+
+def write_table(output: Path, measured: list[dict[str, Any]]) -> None:
+    """Write to `output` the table in use with `measured` in the place of what it had of their kernels."""
+    before = json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.exists() else {"environments": {}, "entries": []}
+    anew = {entry["kernel"] for entry in measured}
+    kept = [entry for entry in before["entries"] if entry["kernel"] not in anew]
+    environments = {**before["environments"], **dict.fromkeys(sorted(anew), environment())}
+    lines = ",\n".join(f"  {json.dumps(entry)}" for entry in kept + measured)
+    text = f'{{\n "environments": {json.dumps(environments, indent=2)},\n "entries": [\n{lines}\n ]\n}}\n'
+    output.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 import kernels
-from kernels import TileConfig, attention, flash_attention
+from kernels import TileConfig, TileTrace, attention, flash_attention
 from kernels.checks import Limits
+from kernels.flash import launch_flash
 from kernels.hopper import HOPPER
 from kernels.precision import TRITON_PRECISIONS
 from tests.kernels.cases import LAYOUTS, Case, Draw, Inputs
@@ -70,13 +71,13 @@ def test_kernel_precision_tile_and_scale_are_used(kernel: str, precision: str | 
 @pytest.mark.parametrize(
     ("limits", "dtype", "d", "wanted"),
     [
-        (H200, "fp32", 64, ("split_kv", "fp16x3")),
+        (H200, "fp32", 64, ("split_kv", "bf16x6")),
         (H200, "bf16", 64, SIXTEEN_BITS),
         (H200, "fp16", 256, SIXTEEN_BITS),
         (H200, "fp16", 20, ("flash", "ieee")),
-        (A100, "fp32", 5, ("split_kv", "fp16x3")),
+        (A100, "fp32", 5, ("split_kv", "bf16x6")),
         (A100, "bf16", 64, ("flash", "ieee")),
-        (CPU, "fp32", 64, ("split_kv", "fp16x3")),
+        (CPU, "fp32", 64, ("split_kv", "bf16x6")),
         (CPU, "fp16", 64, ("flash", "ieee")),
     ],
 )
@@ -94,7 +95,7 @@ def test_the_kernel_is_chosen_by_device_dtype_and_d(
     assert options["tile"] == TileConfig.default(case, limits, *wanted)
 
 
-@pytest.mark.parametrize(("kernel", "precision"), [("flash", EXACT), ("split_kv", "fp16x3")])
+@pytest.mark.parametrize(("kernel", "precision"), [("flash", EXACT), ("split_kv", "bf16x6")])
 def test_the_default_precision_is_as_exact_as_fp32(
     kernel: str, precision: str, draw: Draw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,10 +145,10 @@ def tensors(**shapes: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
             {},
             "k is (1, 2, 8, 16) and v (1, 2, 9, 16); expected both [1, Hkv, N, 16]",
         ),
-        (tensors(), {"scale": 0.0}, "scale is 0.0; expected a finite number above 0"),
-        (tensors(), {"scale": -1.0}, "scale is -1.0; expected a finite number above 0"),
-        (tensors(), {"scale": float("inf")}, "scale is inf; expected a finite number above 0"),
-        (tensors(), {"scale": float("nan")}, "scale is nan; expected a finite number above 0"),
+        (tensors(), {"scale": 0.0}, "scale is 0.0; expected a number from 1e-06 to 1e+06"),
+        (tensors(), {"scale": -1.0}, "scale is -1.0; expected a number from 1e-06 to 1e+06"),
+        (tensors(), {"scale": float("inf")}, "scale is inf; expected a number from 1e-06 to 1e+06"),
+        (tensors(), {"scale": float("nan")}, "scale is nan; expected a number from 1e-06 to 1e+06"),
         (tensors(), {"kernel": "fast"}, "kernel is 'fast'; expected one of auto, flash, split_kv, hopper"),
         (tensors(), {"kernel": "flash", "precision": "fp16x3"}, "precision is fp16x3; expected one of ieee, "),
         (tensors(), {"precision": "fp64"}, "precision is fp64; expected one of ieee, "),
@@ -178,10 +179,10 @@ def test_empty_inputs_get_one_line_where_tiles_are_looked_up_too(
 @pytest.mark.parametrize(
     ("dtypes", "words"),
     [
-        ((torch.float64,) * 3, "q is torch.float64; kernel flash takes fp32, fp16, bf16"),
+        ((torch.float64,) * 3, "q is torch.float64; expected float32, float16 or bfloat16"),
         ((torch.float32, torch.float16, torch.float32), "k is torch.float16; expected torch.float32, as q"),
         ((torch.float16, torch.float16, torch.float32), "v is torch.float32; expected torch.float16, as q"),
-        ((torch.int32,) * 3, "q is torch.int32; kernel flash takes fp32, fp16, bf16"),
+        ((torch.int32,) * 3, "q is torch.int32; expected float32, float16 or bfloat16"),
     ],
     ids=["fp64", "k differs", "v differs", "integers"],
 )
@@ -204,7 +205,7 @@ def test_bf16_and_hopper_are_refused_on_the_cpu() -> None:
 
 
 def test_the_cpu_needs_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    monkeypatch.setattr(kernels.checks, "interpreted", lambda: False)
     x = torch.ones(1, 1, 8, 16)
     with pytest.raises(ValueError, match="q is on the CPU; set TRITON_INTERPRET=1 before Triton is imported"):
         flash_attention(x, x, x)
@@ -220,3 +221,42 @@ def test_tensors_of_two_devices_get_one_line() -> None:
 def test_it_is_what_the_package_offers() -> None:
     assert "flash_attention" in kernels.__all__
     assert kernels.flash_attention is attention.flash_attention
+
+
+def test_an_input_that_requires_a_gradient_is_refused() -> None:
+    """Its gradient would be missing without a word."""
+    q, k, v = (torch.randn(1, 1, 4, 16, requires_grad=name == "k") for name in "qkv")
+    with pytest.raises(ValueError, match=r"k requires a gradient; this is forward only: call it under torch\.no_grad"):
+        flash_attention(q, k, v)
+    with torch.no_grad():
+        assert torch.isfinite(flash_attention(q, k, v)).all()  # type: ignore[arg-type]
+
+
+def test_few_rows_with_many_keys_are_split(draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
+    launched = record(H200, monkeypatch)
+    for case, wanted in ((Case(1, 8192, 64, "fp16"), "split_kv"), (Case(1, 100, 64, "fp16"), SIXTEEN_BITS[0])):
+        x = draw.inputs(case, "cpu")
+        flash_attention(x.q, x.k, x.v)
+        assert launched[-1][0] == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("lse", torch.empty(1, 1, 3), r"lse is torch.float32 \(1, 1, 3\); expected torch.float32 \(1, 1, 4\)"),
+        ("lse", torch.empty(1, 1, 4, dtype=torch.float16), "lse is torch.float16"),
+        ("lse", torch.empty(1, 1, 8)[..., ::2], "lse has strides"),
+        ("trace", TileTrace.unwritten(1, 4, 40, 16, torch.device("cpu")), r"expected torch.float32 \(1, 4, 2\)"),
+    ],
+    ids=["too short", "of 16 bits", "strided", "of other tiles"],
+)
+def test_what_is_written_beside_the_output_must_fit(name: str, value: Any, words: str) -> None:
+    q, k = torch.randn(1, 1, 4, 16), torch.randn(1, 1, 20, 16)
+    with pytest.raises(ValueError, match=words):
+        launch_flash(q, k, k, torch.empty_like(q), tile=TileConfig(16, 16), **{name: value})
+
+
+def test_an_output_whose_elements_share_memory_is_refused() -> None:
+    q = torch.randn(1, 2, 4, 16)
+    with pytest.raises(ValueError, match="expected a tensor whose elements lie apart"):
+        launch_flash(q, q, q, torch.empty(1, 1, 4, 16).expand(1, 2, 4, 16), tile=TileConfig(16, 16))

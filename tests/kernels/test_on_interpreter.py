@@ -95,7 +95,7 @@ def test_unfit_inputs_get_a_sentence(
 @pytest.mark.parametrize(
     ("variant", "tile", "precision", "words"),
     [
-        (SPLIT_KV, TileConfig(splits=-1), "ieee", r"splits is -1; expected 0 \(by rule\) or more"),
+        (SPLIT_KV, TileConfig(splits=-1), "ieee", r"splits is -1; expected 0 \(by rule\) or a whole number above"),
         (SPLIT_KV, TileConfig(num_warps=3), "ieee", "num_warps is 3; expected one of 1, 2, 4, 8, 16, 32"),
         (MATERIALIZED, TileConfig(), "fp16x3", "precision is fp16x3; expected one of ieee, "),
         (ARTICLE, TileConfig(block_m=512), "ieee", "block_m is 512; expected one of 16, 32, 64, 128, 256"),

@@ -15,6 +15,7 @@ import torch
 from kernels import VARIANTS, KernelVariant, TileConfig
 from kernels.checks import device_limits, interpreted
 from kernels.reference import attention
+from kernels.split_kv import SPLIT_KV, launch_split_kv
 from tests.kernels.cases import NAN, Case, Draw, Inputs
 from tests.kernels.launching import WITH_LSE, check_launch, launch, parts_before
 from tests.kernels.limits import EXACT, check_lse, check_output, expect
@@ -228,3 +229,27 @@ def _largest_by_tile(v: torch.Tensor, block_n: int) -> torch.Tensor:
     tiles = torch.split(v.abs(), block_n, dim=2)
     sizes = [tile.amax(dim=(2, 3), keepdim=True).expand_as(tile) for tile in tiles]
     return torch.cat(sizes, dim=2)
+
+
+@pytest.mark.parametrize("splits", [1, 3])
+@pytest.mark.parametrize("sizes", [(1.0, 0, 0, 0, 0, 0, 0), (1e30, 1.0, 1e-30), (1e30, 0, 1e-30, 0, 1.0)], ids=str)
+def test_fp16x3_survives_tiles_that_fall_one_after_another(sizes: tuple[float, ...], splits: int, device: str) -> None:
+    """The unit of the sum follows the tiles' sizes down, but never so far that what was summed before overflows."""
+    generator = torch.Generator().manual_seed(5)
+    n = 32 * len(sizes)
+    q, k, v = (torch.randn(1, 1, rows, 16, generator=generator).to(device) for rows in (40, n, n))
+    v *= torch.tensor(sizes).repeat_interleave(32)[:, None].to(device)
+    out = torch.full_like(q, NAN)
+    SPLIT_KV.launch(q, k, v, out, tile=TileConfig(32, 32, 4, 1, splits), precision="fp16x3")
+    assert float((out.double() - attention(q, k, v)).abs().max()) <= 2.0**-20 * max(sizes)
+
+
+def test_many_splits_are_combined(device: str) -> None:
+    """More than are unrolled at once, and a last round that is not whole."""
+    generator = torch.Generator().manual_seed(6)
+    q, k, v = (torch.randn(1, 2, rows, 16, generator=generator).to(device) for rows in (3, 16 * 37, 16 * 37))
+    out, lse = torch.full_like(q, NAN), torch.full(q.shape[:3], NAN, device=device)
+    launch_split_kv(q, k, v, out, tile=TileConfig(16, 16, 4, 1, 37), precision="ieee", lse=lse)
+    scores = q.double() @ k.double().transpose(2, 3) / 4
+    torch.testing.assert_close(out.double(), scores.softmax(3) @ v.double(), rtol=0, atol=1e-6)
+    torch.testing.assert_close(lse.double(), scores.logsumexp(3), rtol=0, atol=1e-5)

@@ -140,7 +140,9 @@ def test_without_a_table_the_default_is_a_tile_of_the_space(monkeypatch: pytest.
     table(monkeypatch)
     for variant in VARIANTS:
         work = Case(1024, 1024, 64, variant.dtypes[0])
-        assert TileConfig.default(work, H200, variant.name) in variant.space(work, H200)
+        tile = TileConfig.default(work, H200, variant.name)
+        assert tile.splits == (AUTO_SPLITS if variant.splits else 1)
+        assert replace(tile, splits=1) in variant.space(work, H200)
 
 
 @pytest.mark.parametrize("device", [INTERPRETER, H200], ids=["interpreter", "H200"])
