@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from tests.engine.recorded_nvml import OWN, columns_of, facts_of, load
+from workbench.device_state import COLUMNS, DeviceTrace, Process, find_warnings
 from workbench.model import (
     Checked,
+    Comparison,
     DeviceInfo,
+    DeviceState,
     ErrorStats,
     Failed,
     Finished,
@@ -15,6 +19,7 @@ from workbench.model import (
     Measured,
     Measurement,
     Problem,
+    Rechecked,
     Resources,
     Role,
     RunRecord,
@@ -23,7 +28,10 @@ from workbench.model import (
     TileConfig,
     TileStates,
 )
+from workbench.modes import find_modes
+from workbench.statistics import Ratio, median_interval, paired_ratio
 
+ROUNDS = 10
 GPU = DeviceInfo(
     name="Test GPU",
     mode="cuda",
@@ -99,11 +107,16 @@ def make_record(
     passed: bool = True,
     failure: Failed | None = None,
     launches: int = 50,
+    protocol: str = "article",
+    device_state: DeviceState | None = None,
 ) -> RunRecord:
-    """A finished run (or one that ended in `failure`, then with nothing measured)."""
+    """A finished run (or one that ended in `failure`, then with nothing measured).
+
+    Under `article` its launches are a fixed number, under others ROUNDS rounds in which kernel and SDPA took turns.
+    """
     problem = problem or Problem(128, 512, 64, seed=run_id)
     tile = tile or TileConfig()
-    request = RunRequest(problem, tile)
+    request = RunRequest(problem, tile, protocol=protocol)
     started = Started(request, device, "2026-01-31T12:00:00")
     if failure is not None:
         return RunRecord(run_id, started, end=failure)
@@ -117,7 +130,7 @@ def make_record(
         backend = "efficient" if role == "baseline" else ""
         checks.append(Checked(name, role, stats, error_map, backend))
         samples = centre * (1 + 0.02 * np.abs(rng.standard_normal(launches)))
-        latency = Latency("article", "cuda events", samples, float(samples.mean()), 10, launches)
+        latency = make_latency(samples, protocol, device)
         measured.append(
             Measured(
                 Measurement(
@@ -144,4 +157,60 @@ def make_record(
         l_error=2e-7,
         bit_equal=True,
     )
-    return RunRecord(run_id, started, tuple(checks), measured=tuple(measured), states=states, end=Finished(seconds=0.5))
+    interleaved = protocol != "article" and launches
+    return RunRecord(
+        run_id,
+        started,
+        tuple(checks),
+        measured=tuple(measured),
+        states=states,
+        end=Finished(seconds=0.5),
+        comparison=Comparison(_paired(measured)) if interleaved else None,
+        rechecked=tuple(unchanged(check) for check in checks) if interleaved else (),
+        device_state=device_state,
+    )
+
+
+def make_latency(samples: FloatArray, protocol: str = "article", device: DeviceInfo = GPU) -> Latency:
+    """`samples` (us) as a run under `protocol` reports them, with the interval that they have."""
+    launches = len(samples)
+    fixed = protocol == "article"
+    starts = np.array([part[0] for part in np.array_split(np.arange(launches), ROUNDS) if len(part)], dtype=np.int64)
+    return Latency(
+        protocol,
+        "cuda events" if device.mode == "cuda" else "host",
+        samples,
+        float(samples.mean()),
+        10,
+        launches,
+        interval=median_interval(samples),
+        ended_by="fixed" if fixed else "precision",
+        rounds=0 if fixed else len(starts),
+        round_starts=np.zeros(0, dtype=np.int64) if fixed else starts,
+        modes=None if fixed else find_modes(samples),
+        flush_bytes=2 * 50 * 2**20 if protocol in ("cold", "graph-cold") else 0,
+    )
+
+
+def _paired(measured: list[Measured]) -> Ratio:
+    kernel, baseline = (np.array_split(m.measurement.latency.samples, ROUNDS) for m in measured)
+    return paired_ratio(kernel, baseline)
+
+
+def unchanged(check: Checked) -> Rechecked:
+    """The output of `check` was the very same after timing."""
+    return Rechecked(check.role, check.error.max_abs, check.error.max_abs, True, True, "the same bits after timing")
+
+
+def recorded_state(name: str) -> DeviceState:
+    """A recording of NVML in tests/traces (steady, unsteady, throttled, shared) as a run keeps it."""
+    data = load(name)
+    columns = columns_of(data)
+    others = [p for p in data["processes"] if p["pid"] != OWN]
+    trace = DeviceTrace.of_rows(
+        np.array([columns[column] for column in COLUMNS]).T,
+        processes=tuple(Process(p["pid"], p["name"], p["used_bytes"], 0.0, columns["t"][-1]) for p in others),
+        timed=tuple((begin, end) for begin, end in data["timed"]),
+        facts=facts_of(data),
+    )
+    return DeviceState(trace, find_warnings(trace))

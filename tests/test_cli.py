@@ -16,6 +16,7 @@ import pytest
 from workbench.session import Session
 
 ROOT = Path(__file__).resolve().parents[1]
+RECORDING = "assets/recordings/h200-article-shapes.tilescope"
 ON_INTERPRETER = ("--device", "interpreter")
 
 
@@ -46,8 +47,37 @@ def test_run_json_is_one_object_with_the_promised_fields() -> None:
         assert one["error"]["passed"] and one["error"]["rtol"] == 2e-3
     ratio = result["ratio"]
     assert ratio["low"] <= ratio["baseline_over_kernel"] <= ratio["high"]
-    assert ratio["comparable"] is False
+    assert ratio["comparable"] is False and ratio["paired"] is False
     assert result["trace"]["bit_equal"] is True
+    assert result["provenance"]["kernel_file"] == "kernels/article.py" and result["provenance"]["power_limit_w"] is None
+    assert "interpreter" in result["device_state"]["missing"][0]["reason"]
+    assert all(one["recheck"]["bits_equal"] and not one["recheck"]["failed"] for one in result["results"])
+
+
+def test_a_protocol_in_turns_says_how_it_ended_and_how_well_the_medians_are_known() -> None:
+    words = ("--protocol", "warm", "--max-samples", 200, "--max-seconds", 1.5, "--inputs", "zeros")
+    done = tilescope("run", "--json", "-m", 20, "-n", 40, "-d", 8, *words, *ON_INTERPRETER)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    for one in result["results"]:
+        latency = one["latency"]
+        assert (latency["protocol"], latency["clock"]) == ("warm", "host")
+        assert latency["ended_by"] in ("time", "samples", "precision") and len(latency["samples"]) <= 200
+        assert latency["interval"]["low"] < latency["median"] < latency["interval"]["high"]
+        assert latency["rounds"] == len(latency["round_starts"]) and latency["round_starts"][0] == 0
+        assert latency["kernel_us"] is None and latency["kernel_names"] == [] and latency["launch_bound"] == ""
+        assert one["metrics"]["half_width"] == pytest.approx(100 * latency["half_width"])
+    assert result["ratio"]["paired"] is True
+    assert [warning["kind"] for warning in result["device_state"]["warnings"]] == ["inputs"]
+    words_ = tilescope("run", "-m", 20, "-n", 40, "-d", 8, *words, *ON_INTERPRETER).stdout
+    assert "at 95%), warm protocol, host" in words_ and "rounds, ended " in words_
+    assert "the same bits after timing" in words_ and "warning: inputs are zeros" in words_
+
+
+def test_the_interpreter_has_no_ceilings() -> None:
+    done = tilescope("ceilings", "--json", "--device", "interpreter")
+    assert done.returncode == 2 and done.stdout == ""
+    assert "the ceilings are not measured: on the interpreter" in done.stderr
 
 
 def test_the_trace_file_can_be_checked_by_anyone(tmp_path: Path) -> None:
@@ -57,7 +87,7 @@ def test_the_trace_file_can_be_checked_by_anyone(tmp_path: Path) -> None:
     with np.load(path) as stored:
         q, k, v, out = (stored[name][0].astype(np.float64) for name in ("q", "k", "v", "out"))
         assert stored["m_tile"].shape == stored["m_running"].shape == stored["l_running"].shape == (1, 7, 1)
-        assert {stored[name].dtype for name in stored.files} == {np.dtype(np.float32)}
+        assert {stored[name].dtype for name in stored.files if name != "meta"} == {np.dtype(np.float32)}
         scores = q @ k.T / np.sqrt(8)
         weights = np.exp(scores - scores.max(1, keepdims=True))
         np.testing.assert_allclose(stored["m_running"][0, :, -1], scores.max(1), rtol=1e-5)
@@ -89,9 +119,12 @@ def test_ctrl_c_is_one_line_and_leaves_no_child() -> None:
     command = [sys.executable, "main.py", "run", "-m", "512", "-n", "512", "-d", "64", *ON_INTERPRETER]
     run = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert run.stderr is not None
+    said: list[str] = []
     for line in run.stderr:
+        said.append(line)
         if "checking the kernel" in line:
             break
+    assert "tilescope: this takes about 50 seconds on the interpreter; Ctrl+C stops it\n" in said[:-1]
     children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text(encoding="ascii").split()
     run.send_signal(signal.SIGINT)
     _, errors = run.communicate(timeout=20)
@@ -153,9 +186,18 @@ def test_a_session_keeps_what_was_run(tmp_path: Path) -> None:
         (("run", "--heads", "2", *ON_INTERPRETER), "heads is 2; kernel article takes 1"),
         (("run", "--heads", "8", "--kv-heads", "3"), "kv_heads is 3; allowed are the divisors of heads: 1, 2, 4, 8"),
         (("run", "--batch", "0"), "batch is 0; allowed are 1 to 65536"),
-        (("run", "--splits", "-1"), "splits is -1; allowed are 0 (chosen by rule), 1 and more"),
-        (("run", "--splits", "some"), "'some' is no number of splits; allowed are auto, 1 and more"),
+        (("run", "--splits", "-1"), "splits is -1; allowed are auto, or 1 to 16777216"),
+        (("run", "--splits", "some"), "'some' is no number of splits; allowed are auto, or 1 to 16777216"),
+        (("run", "--splits", "9" * 23), f"splits is {'9' * 23}; allowed are auto, or 1 to 16777216"),
+        (("run", "--splits", "9" * 5000), "is no number of splits"),
         (("run", "--splits", "2", *ON_INTERPRETER), "splits is 2; kernel article takes 1"),
+        (
+            ("run", "--protocol", "fast"),
+            "protocol is 'fast'; allowed are article, cold, warm, graph",
+        ),
+        (("run", "--protocol", "cold", *ON_INTERPRETER), "protocol is cold, which flushes the L2 cache of a GPU"),
+        (("run", "--max-seconds", "0"), "max seconds is 0; allowed are above 0 to 600"),
+        (("run", "--max-samples", "-1"), "max samples is -1; allowed are 1 to 1000000"),
         (("run", "--precision", "fp8"), "precision is 'fp8'; allowed are ieee, tf32"),
         (("run", "--precision", "tf32", *ON_INTERPRETER), "precision is tf32; kernel article takes ieee"),
         (
@@ -170,6 +212,15 @@ def test_a_session_keeps_what_was_run(tmp_path: Path) -> None:
             ("run", "--kernel", "hopper", "--dtype", "fp16", *ON_INTERPRETER),
             "kernel hopper needs a GPU of compute capability 9.0",
         ),
+        (
+            ("run", "--kernel", "hopper", "--dtype", "fp16", "--block-m", "20", *ON_INTERPRETER),
+            "BLOCK_M is 20; kernel hopper takes 128, 192",
+        ),
+        (("run", "--kernel", "flash", "--block-m", "0"), "BLOCK_M is 0; allowed are the powers of two"),
+        (
+            ("run", "-m", "1000000", "-n", "1000000", "-d", "64", *ON_INTERPRETER),
+            "on the interpreter; allowed is up to 1 day",
+        ),
         (("run", "-m", "16000000", "-n", "16000000", "-d", "256", *ON_INTERPRETER), "which needs"),
         (("run", "--trace", "/no/such/folder/t.npz"), "/no/such/folder/t.npz cannot be written"),
         (("run", "--session", "/no/such/folder/s"), "/no/such/folder/s"),
@@ -177,9 +228,19 @@ def test_a_session_keeps_what_was_run(tmp_path: Path) -> None:
         (("screenshot", "picture.doc"), "picture.doc is no picture's name"),
         (("screenshot", "p.png", "--size", "10x10"), "10x10"),
         (("screenshot", "p.png", "--session", "assets/icons/app.svg"), "app.svg"),
+        (
+            ("screenshot", "p.png", "--session", RECORDING, "--kernel", "nosuch"),
+            "--kernel does not go with --session, which shows a recorded run; --run N chooses it",
+        ),
+        (("screenshot", "p.png", "--session", RECORDING, "-m", "8"), "-m does not go with --session"),
+        (
+            ("screenshot", "p.png", "--session", RECORDING, "--run", "99"),
+            "run is 99; h200-article-shapes.tilescope has 1",
+        ),
+        (("screenshot", "p.png", "--run", "1"), "--run 1 goes with --session"),
         (("screenshot", "p.png", "--panel", "nope"), "panel is 'nope'; allowed are controls, latency"),
         (("run", "--time-limit", "nan"), "time limit is nan s"),
-        (("run", "--preset", "tiny", "--session", "assets/recordings/h200-article-shapes.tilescope"), "is a recording"),
+        (("run", "--preset", "tiny", "--session", RECORDING), "is a recording"),
         (("frobnicate",), "frobnicate"),
         ((), "there is no display"),
         (("--preset", "nope"), "preset is 'nope'"),
@@ -218,6 +279,8 @@ def test_kernels_json_says_what_each_takes_and_where_it_runs() -> None:
     assert (article["heads"], article["causal"], article["splits"], article["max_d"]) == (False, False, False, 256)
     for one in (*listed["kernels"], *listed["baselines"]):
         assert one["runs_here"] is (one["unavailable"] == ""), one
+    flash = next(kernel for kernel in listed["kernels"] if kernel["name"] == "flash")
+    assert flash["dtypes"] == ["fp32", "fp16"], "the interpreter multiplies bf16 wrongly"
     assert {"auto", "math", "efficient", "flash", "cudnn", "flex"} <= {b["name"] for b in listed["baselines"]}
     words = tilescope("kernels").stdout
     assert all(f"{kernel['name']}: {kernel['description']}" in words for kernel in listed["kernels"])
@@ -240,7 +303,12 @@ def test_every_option_of_the_problem_and_the_tile_counts(tmp_path: Path) -> None
     with np.load(path) as stored:
         assert stored["m_tile"].shape == stored["m_running"].shape == stored["l_running"].shape == (8, 20, 5)
         assert stored["q"].shape == stored["out"].shape == (8, 20, 8) and stored["k"].shape == (4, 70, 8)
-        assert {stored[name].dtype for name in stored.files} == {np.dtype(np.float32)}
+        assert {stored[name].dtype for name in stored.files if name != "meta"} == {np.dtype(np.float32)}
+        meta = json.loads(str(stored["meta"]))
+    assert meta["problem"] == problem and meta["tile"] == kernel["tile"]
+    assert (meta["kernel"], meta["precision"], meta["split_tiles"]) == ("split_kv", "ieee", 3)
+    assert meta["scale"] == pytest.approx(8**-0.5) and meta["heads"] == "number of head = batch * heads + head"
+    assert meta["heads_kept"] == list(range(8))
 
 
 def test_a_tile_that_is_not_given_is_chosen_and_reported() -> None:
@@ -249,6 +317,13 @@ def test_a_tile_that_is_not_given_is_chosen_and_reported() -> None:
     tile = json.loads(done.stdout)["results"][0]["tile"]
     assert tile["splits"] >= 1, "the number really made, also where the rule chose it"
     assert (tile["block_m"], tile["block_n"]) != (16, 16)
+
+
+def test_heads_alone_share_one_key_head_and_are_told_so() -> None:
+    shape = ("run", "-m", 16, "-n", 16, "-d", 8, "--heads", 4, "--kernel", "flash", *ON_INTERPRETER)
+    line = "tilescope: 4 query heads share 1 key head; --kv-heads 4 gives each its own"
+    assert tilescope(*shape).stderr.count(line) == 1
+    assert "share 1 key head" not in tilescope(*shape, "--kv-heads", 1).stderr
 
 
 def test_doctor_says_what_it_found() -> None:
@@ -277,3 +352,10 @@ def test_a_screenshot_of_the_window_and_of_a_panel(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     image = QImage(str(panel))
     assert 200 < image.width() < 1440 and 200 < image.height() < 900
+
+    last, first = tmp_path / "last.png", tmp_path / "first.png"
+    assert tilescope("run", "--preset", "case-7x13x8", "--session", session, *ON_INTERPRETER).returncode == 0
+    for picture, choice in ((last, ()), (first, ("--run", 1))):
+        done = tilescope("screenshot", picture, "--session", session, "--panel", "softmax", "--scale", 1, *choice)
+        assert done.returncode == 0, done.stderr
+    assert QImage(str(first)) == QImage(str(panel)) != QImage(str(last))

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from tests.samples import make_record
-from workbench.commands import _write_trace, kernel_lines, kernels_object, result_object, summary_lines
-from workbench.model import BaselineInfo, Measured, Problem, Ready, RunRecord, Tensors, TileConfig, VariantInfo
+from tests.samples import make_record, recorded_state
+from workbench import commands
+from workbench.ceilings import Ceilings
+from workbench.commands import _write_trace, kernel_lines, kernels_object
+from workbench.model import (
+    BaselineInfo,
+    CeilingsMeasured,
+    Comparison,
+    Failed,
+    Finished,
+    Measured,
+    Problem,
+    Progress,
+    Ready,
+    Rechecked,
+    RunRecord,
+    Tensors,
+    TileConfig,
+    VariantInfo,
+)
+from workbench.modes import Modes
+from workbench.outcome import result_object, summary_lines
+from workbench.statistics import Drift, Interval, Ratio
 
 PROBLEM = Problem(20, 40, 8, batch=2, heads=4, kv_heads=2, causal=True)
 BLOCKS = (16, 32)
@@ -33,15 +55,107 @@ def test_the_splits_that_were_made_are_reported() -> None:
     assert result_object(unmeasured)["results"][0]["tile"]["splits"] == 0, "of a run that failed, what was asked for"
 
 
+def test_nothing_printed_as_json_is_infinite() -> None:
+    record = make_record(1, protocol="cold", device_state=recorded_state("shared"))
+    kernel, baseline = record.measured
+    few = replace(kernel.measurement.latency, interval=None)
+    wrong = replace(kernel.measurement.error, max_abs=float("inf"), worst_got=float("nan"), passed=False)
+    record = replace(
+        record,
+        measured=(Measured(replace(kernel.measurement, latency=few, error=wrong)), baseline),
+        checked=(replace(record.checked[0], error=wrong), record.checked[1]),
+        comparison=Comparison(Ratio(0.5, 0.0, float("inf"))),
+    )
+    printed = json.loads(json.dumps(result_object(record), allow_nan=False))
+    assert printed["results"][0]["error"]["max_abs"] is None and printed["results"][0]["latency"]["interval"] is None
+    assert printed["ratio"] == {
+        "baseline_over_kernel": 0.5, "low": 0.0, "high": None, "comparable": False, "paired": True
+    }  # fmt: skip
+    assert printed["device_state"]["facts"]["power_limit_w"] == 700.0
+
+
+def test_what_is_known_of_the_times_is_said_in_words() -> None:
+    record = make_record(1, protocol="cold", launches=200)
+    kernel, baseline = record.measured
+    found = replace(
+        kernel.measurement.latency,
+        samples=np.full(200, 14.7),
+        interval=Interval(14.6, 14.8),
+        ended_by="time",
+        kernel_us=5.1,
+        modes=Modes((14.7, 19.0), (0.8, 0.2)),
+        drift=Drift(0.03),
+    )
+    proved = replace(baseline.measurement, backend="flash")
+    changed = Rechecked("kernel", 0.0, 1.0, False, True, "changed while timing: suspect a race", True)
+    record = replace(
+        record,
+        measured=(Measured(replace(kernel.measurement, latency=found)), Measured(proved)),
+        rechecked=(changed,),
+    )
+    lines = list(summary_lines(record))
+    text = "\n".join(lines)
+    assert "median 14.7 µs (14.6–14.8 µs at 95%), cold protocol, cuda events" in text
+    assert "200 launches in 10 rounds, ended by the limit of 5 s with half-width 0.7%" in text
+    assert "the GPU is busy for 5.1 µs of a launch" in text and "launch-bound: 5.1 µs of 14.7 µs is the kernel" in text
+    assert "two modes: 80% near 14.7 µs" in text and "drifting by +3.0%" in text
+    assert "sdpa (flash)" in text, "the backend that its kernels prove, not the one that PyTorch said"
+    assert lines[2] == "  FAILED: changed while timing: suspect a race", "before any speed"
+    assert "times the kernel's time" not in text
+    assert "times the kernel's time" in "\n".join(summary_lines(replace(record, rechecked=())))
+
+
+def test_of_a_run_in_turns_both_fail_together() -> None:
+    record = replace(make_record(1, protocol="graph"), measured=(), comparison=None, end=Failed("launch", "no capture"))
+    results = result_object(record)["results"]
+    assert [one["failure"]["message"] for one in results] == ["no capture"] * 2
+    article = replace(make_record(1), measured=(), end=Failed("launch", "no luck"))
+    results = result_object(article)["results"]
+    assert [one["failure"]["kind"] for one in results] == ["launch", "cancelled"]
+
+
+def test_ceilings_are_kept_and_measured_again_on_demand(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = Ceilings("GPU", "580", "2.13", "2026-11-30T12:00:00", 4.25e12, 51e12, 360e12, 655e12)
+    again = replace(kept, fp32=52e12)
+    asked = []
+
+    class Host:
+        def __init__(self, device: str) -> None:
+            self.ready = Ready(make_record().started.device, (), (), kept)
+
+        def wait_ready(self) -> list[Ready]:
+            return [self.ready]
+
+        def measure_ceilings(self) -> list[object]:
+            asked.append(1)
+            return [Progress("measuring", 0, 5), CeilingsMeasured(again), Finished(3.0)]
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(commands, "KernelHost", Host)
+    assert commands.ceilings("auto", False, again=False) == 0 and not asked
+    words = capsys.readouterr().out
+    assert "4.25 TB/s" in words and "360.0 TFLOP/s" in words and "bf16  unknown" in words
+    assert commands.ceilings("auto", True, again=True) == 0 and asked
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["fp32"] == 52e12 and "measuring" in printed.err
+
+    monkeypatch.setattr(Host, "measure_ceilings", lambda self: [Failed("memory", "2 GiB are not free", "free some")])
+    assert commands.ceilings("auto", False, again=True) == 3
+    assert "try: free some" in capsys.readouterr().err
+
+
 def test_a_trace_of_some_heads_says_which(tmp_path: Path) -> None:
     states = make_record(1, PROBLEM).states
     assert states is not None and states.m_tile is not None
     q = np.zeros((8, 20, 8), dtype=np.float32)
     k = np.zeros((4, 40, 8), dtype=np.float32)
     paths = tmp_path / "all.npz", tmp_path / "some.npz"
-    _write_trace(paths[0], states, Tensors(q, k, k, q))
+    _write_trace(paths[0], states, Tensors(q, k, k, q), {})
     few = {name: getattr(states, name)[[0, 5]] for name in ("m_tile", "m_running", "l_running")}
-    _write_trace(paths[1], replace(states, heads=(0, 5), **few), Tensors(q, k, k, q))
+    _write_trace(paths[1], replace(states, heads=(0, 5), **few), Tensors(q, k, k, q), {})
     with np.load(paths[0]) as whole, np.load(paths[1]) as some:
         assert "heads" not in whole.files and whole["m_tile"].shape == (8, 20, 3)
         assert some["heads"].tolist() == [0, 5] and some["q"].shape == (8, 20, 8)

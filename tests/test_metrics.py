@@ -11,14 +11,35 @@ import pytest
 
 from tests.samples import make_record
 from workbench import metrics
-from workbench.metrics import METRICS, Ratio, find_metric, format_range, format_time, ratio
-from workbench.model import Measurement, Problem, Role
+from workbench.ceilings import Ceilings
+from workbench.metrics import (
+    METRICS,
+    Ratio,
+    best_ratio,
+    comparable_ratio,
+    find_metric,
+    format_range,
+    format_time,
+    metrics_on,
+    ratio,
+    times_floor,
+)
+from workbench.model import Measurement, Problem, Rechecked, Role
+from workbench.statistics import Interval
 
 
 def measurement(role: Role = "kernel", samples: tuple[float, ...] = (10.0,), clock: str = "cuda events") -> Measurement:
     found = make_record(problem=Problem(8, 16, 4)).measurement(role)
     assert found is not None
-    return replace(found, latency=replace(found.latency, samples=np.array(samples), clock=clock, block_average_us=7.5))
+    latency = replace(
+        found.latency,
+        samples=np.array(samples),
+        clock=clock,
+        block_average_us=7.5,
+        interval=Interval(samples[0] * 0.99, samples[0] * 1.03),
+        kernel_us=8.0,
+    )
+    return replace(found, latency=latency)
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
@@ -63,6 +84,44 @@ def test_throughput_counts_heads_and_visible_pairs_alone() -> None:
 
 def test_throughput_is_not_claimed_by_the_host_clock() -> None:
     assert find_metric("tflops").value(measurement(clock="host")) is None
+
+
+def test_bandwidth_is_of_the_fewest_bytes() -> None:
+    timed = replace(measurement(samples=(10.0,)), problem=Problem(64, 100, 32, 2, 6, 3, "fp16"))
+    # Q and O of 12 heads x 64 rows, K and V of 6 x 100, each x 32 x 2 B, in 10 us
+    assert find_metric("bandwidth").value(timed) == pytest.approx(2 * (12 * 64 + 6 * 100) * 32 * 2 / 10e-6 / 1e9)
+    assert find_metric("bandwidth").value(measurement(clock="host")) is None
+
+
+def test_the_interval_and_the_kernel_alone_are_missing_where_nobody_looked() -> None:
+    m = measurement(samples=(10.0,))
+    assert find_metric("half_width").value(m) == pytest.approx(2.0)
+    unknown = replace(m, latency=replace(m.latency, interval=None, kernel_us=None, protocol="cold"))
+    assert [find_metric(name).value(unknown) for name in ("half_width", "kernel_us", "block_average")] == [None] * 3
+
+
+def test_the_floor_is_known_where_the_ceilings_are() -> None:
+    ceilings = Ceilings("GPU", "1", "2", "2026-01-01", 4e12, fp32=50e12)
+    big = replace(measurement(samples=(762.6,)), problem=Problem(1024, 4096, 128))
+    # 4 * 1024 * 4096 * 128 operations take 42.9 us at 50 TFLOP/s, and 5.2 MB take 1.3 us.
+    assert times_floor(big, ceilings) == pytest.approx(762.6 / 42.95, rel=1e-3)
+    assert times_floor(replace(big, precision=""), ceilings) == times_floor(big, ceilings), "SDPA has no precision"
+    assert times_floor(replace(big, precision="tf32"), ceilings) is None, "that rate was not measured"
+    assert times_floor(measurement(clock="host"), ceilings) is None
+    assert metrics_on(None) == METRICS and metrics_on(ceilings)[:-1] == METRICS
+    assert metrics_on(ceilings)[-1].value(big) == times_floor(big, ceilings)
+
+
+def test_the_ratio_of_paired_rounds_counts_before_that_of_medians() -> None:
+    record = make_record(1, protocol="cold")
+    assert record.comparison is not None and comparable_ratio(record) == record.comparison.ratio
+    article = make_record(1)
+    kernel, baseline = (article.measurement(role) for role in ("kernel", "baseline"))
+    assert kernel is not None and baseline is not None
+    assert comparable_ratio(article) == best_ratio(article) == ratio(kernel, baseline)
+    raced = Rechecked("kernel", 0.0, 1.0, False, True, "changed", True)
+    assert comparable_ratio(replace(record, rechecked=(raced,))) is None
+    assert best_ratio(replace(record, measured=())) is None
 
 
 def test_resources_are_missing_for_sdpa() -> None:

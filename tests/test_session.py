@@ -6,14 +6,31 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.samples import make_record
+from tests.samples import make_record, recorded_state
+from workbench.device_state import COLUMNS, find_warnings
 from workbench.library import Library, without_maps
-from workbench.model import Checked, Failed, FloatArray, Problem, RunRequest, Samples, TileConfig, TileStates
+from workbench.model import (
+    Checked,
+    Comparison,
+    Failed,
+    FloatArray,
+    Measured,
+    Problem,
+    Provenance,
+    Rechecked,
+    RunRequest,
+    Samples,
+    TileConfig,
+    TileStates,
+)
+from workbench.modes import Modes
 from workbench.session import RunBuilder, Session, SessionError
+from workbench.statistics import Drift, Ratio
 
 
 @pytest.fixture
@@ -141,6 +158,51 @@ def test_heads_and_splits_come_back(session: Session) -> None:
     assert loaded.states is not None and (loaded.states.heads, loaded.states.split_tiles) == ((0, 1, 7), 2)
 
 
+def test_what_was_found_about_the_times_and_the_device_comes_back(session: Session) -> None:
+    record = make_record(1, protocol="cold", device_state=recorded_state("throttled"))
+    kernel, baseline = record.measured
+    found = replace(
+        kernel.measurement.latency,
+        modes=Modes((40.0, 60.0), (0.8, 0.2)),
+        drift=Drift(0.02),
+        kernel_us=39.0,
+        kernel_names=("attend", "combine"),
+    )
+    record = replace(
+        record,
+        started=replace(record.started, provenance=Provenance("kernels/article.py", "abc+", "0" * 64, 700.0)),
+        measured=(Measured(replace(kernel.measurement, latency=found)), baseline),
+        comparison=Comparison(Ratio(0.5, 0.0, float("inf"))),
+        rechecked=(Rechecked("kernel", 1e-7, 1e-7, False, None, "other bits", True),),
+    )
+    session.add(record)
+    loaded = session.load(1)
+    assert loaded.started.provenance == record.started.provenance
+    assert (loaded.comparison, loaded.rechecked) == (record.comparison, record.rechecked) and not loaded.passed
+    again = loaded.measured[0].measurement.latency
+    for name in ("modes", "drift", "kernel_us", "kernel_names", "interval", "ended_by", "rounds", "flush_bytes"):
+        assert getattr(again, name) == getattr(found, name), name
+    assert again.round_starts.dtype == np.int64
+    np.testing.assert_array_equal(again.round_starts, found.round_starts)
+    assert loaded.device_state is not None and record.device_state is not None
+    assert loaded.device_state.warnings == record.device_state.warnings != ()
+    trace, original = loaded.device_state.trace, record.device_state.trace
+    for column in COLUMNS:
+        np.testing.assert_array_equal(getattr(trace, column), getattr(original, column))
+    assert (trace.facts, trace.timed, trace.processes) == (original.facts, original.timed, original.processes)
+    assert find_warnings(trace) == loaded.device_state.warnings, "it can be judged anew"
+
+
+def test_a_builder_collects_what_was_said_of_the_times() -> None:
+    record = make_record(1, protocol="warm", device_state=recorded_state("shared"))
+    builder = RunBuilder(record.started.request)
+    for event in record.events():
+        builder.take(event)
+    built = builder.record()
+    assert built.comparison == record.comparison is not None and built.rechecked == record.rechecked != ()
+    assert built.device_state is record.device_state and built.passed
+
+
 def test_a_stopped_run_keeps_the_samples_it_has() -> None:
     record = make_record(1)
     builder = RunBuilder(record.started.request)
@@ -201,6 +263,12 @@ def test_the_recordings_in_assets_can_be_read() -> None:
             # They were made when the tile was a class of the model's, and every array held every head.
             assert isinstance(whole.started.request.tile, TileConfig) and whole.started.request.auto_tile == ()
             assert whole.started.request.tile.label.startswith(str(whole.started.request.tile.block_m))
+            # And when times had no interval, and nobody watched the device.
+            assert whole.started.provenance == Provenance() and whole.device_state is None and whole.rechecked == ()
+            for measured in whole.measured:
+                latency = measured.measurement.latency
+                assert (latency.interval, latency.ended_by, latency.launch_bound) == (None, "fixed", "")
+                assert len(latency.round_starts) == latency.rounds == 0 and latency.protocol == "article"
             assert all(check.heads == () and check.error_map is not None for check in whole.checked)
             assert whole.states is None or (whole.states.heads == () and whole.states.split_tiles == 0)
             assert isinstance(whole.end, Failed) or (whole.states is not None and whole.states.bit_equal)
@@ -220,6 +288,10 @@ def without_values(record: object) -> object:
 
     assert isinstance(record, RunRecord)
     bare = without_maps(record)
-    measured = [replace(m.measurement, latency=replace(m.measurement.latency, samples=None)) for m in bare.measured]  # type: ignore[arg-type]
+    nothing: Any = None  # arrays have no truth value
+    measured = [
+        replace(m.measurement, latency=replace(m.measurement.latency, samples=nothing, round_starts=nothing))
+        for m in bare.measured
+    ]
     assert isinstance(bare.states, TileStates) and all(isinstance(c, Checked) for c in bare.checked)
     return bare.run_id, bare.started, bare.checked, measured, bare.states, bare.end

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.samples import GPU, INTERPRETER
-from workbench.estimate import launch_seconds, measured_seconds_per_tile, run_seconds, timed_launches
-from workbench.model import BaselineInfo, DeviceInfo, Problem, RunRequest, TileConfig, VariantInfo
+from workbench.estimate import duration_words, launch_seconds, measured_seconds_per_tile, run_seconds, timed_launches
+from workbench.model import PROTOCOLS, BaselineInfo, DeviceInfo, Problem, RunRequest, TileConfig, VariantInfo
 from workbench.presets import PRESETS, WELCOME, Preset, find_preset
 from workbench.validate import find_faults, size_text, trace_bytes
 
@@ -46,13 +46,18 @@ def test_every_preset_can_run(preset: Preset) -> None:
         (replace(GOOD, problem=Problem(1, -5, 1)), "n", "-5", "1 to"),
         (replace(GOOD, problem=Problem(1, 1, 257)), "d", "257", "1 to 256"),
         (replace(GOOD, problem=Problem(1, 1, 1, seed=-1)), "seed", "-1", "0 to"),
-        (replace(GOOD, tile=TileConfig(8, 16)), "block_m", "8", "powers of two from 16 to 256"),
-        (replace(GOOD, tile=TileConfig(16, 512)), "block_n", "512", "powers of two from 16 to 256"),
-        (replace(GOOD, tile=TileConfig(16, 48)), "block_n", "48", "powers of two from 16 to 256"),
-        (replace(GOOD, tile=TileConfig(num_warps=64)), "num_warps", "64", "1, 2, 4, 8, 16, 32"),
+        (replace(GOOD, tile=TileConfig(8, 16)), "block_m", "8", "kernel article takes 16, 32, 64, 128, 256"),
+        (replace(GOOD, tile=TileConfig(16, 512)), "block_n", "512", "kernel article takes 16, 32, 64, 128, 256"),
+        (replace(GOOD, tile=TileConfig(16, 48)), "block_n", "48", "kernel article takes 16, 32, 64, 128, 256"),
+        (replace(GOOD, tile=TileConfig(num_warps=64)), "num_warps", "64", "article takes 1, 2, 4, 8, 16, 32"),
         (replace(GOOD, tile=TileConfig(num_stages=0)), "num_stages", "0", "1 to 8"),
         (replace(GOOD, tile=TileConfig(splits=2)), "splits", "2", "1"),
-        (replace(GOOD, tile=TileConfig(splits=-1)), "splits", "-1", "0 (chosen by rule), 1 and more"),
+        (replace(GOOD, tile=TileConfig(splits=-1)), "splits", "-1", "auto, or 1 to 16777216"),
+        (replace(GOOD, tile=TileConfig(splits=2**24 + 1)), "splits", "16777217", "auto, or 1 to 16777216"),
+        (replace(GOOD, protocol="fast"), "protocol", "'fast'", "article, cold, warm, graph, graph-cold, profiler"),
+        (replace(GOOD, max_seconds=0.0), "max_seconds", "0", "above 0 to 600"),
+        (replace(GOOD, max_seconds=float("nan")), "max_seconds", "nan", "above 0 to 600"),
+        (replace(GOOD, max_samples=0), "max_samples", "0", "1 to 1000000"),
         (replace(GOOD, sdpa="flash"), "sdpa", "flash", "auto, flex, none"),
         (replace(GOOD, sdpa="efficient"), "sdpa", "it needs an NVIDIA GPU", "auto, flex, none"),
         (replace(GOOD, sdpa="flash_attn"), "sdpa", "flash_attn, which is not installed here", "auto, flex, none"),
@@ -116,7 +121,22 @@ def test_bf16_is_refused_on_the_interpreter_alone() -> None:
     assert faults(request, INTERPRETER) == {
         "dtype": "dtype is bf16, which Triton's interpreter multiplies wrongly; allowed are fp32, fp16"
     }
-    assert "kernel article takes fp32" in faults(replace(request, kernel="article"), INTERPRETER)["dtype"]
+    assert faults(replace(request, kernel="article"), INTERPRETER)["dtype"].endswith("wrongly; allowed are fp32")
+    told = tuple(replace(v, dtypes=tuple(d for d in v.dtypes if d != "bf16")) for v in VARIANTS)
+    assert [f.message for f in find_faults(request, INTERPRETER, told)] == list(faults(request, INTERPRETER).values())
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_interpreter_takes_the_protocols_that_mean_something_there(protocol: str) -> None:
+    request = replace(GOOD, protocol=protocol)
+    assert faults(request) == {}
+    found = faults(request, INTERPRETER)
+    if protocol in ("article", "warm"):
+        assert found == {}
+    else:
+        assert list(found) == ["protocol"]
+        assert found["protocol"].startswith(f"protocol is {protocol}, which ")
+        assert found["protocol"].endswith("; on the interpreter allowed are article, warm")
 
 
 def test_a_tile_that_the_engine_chooses_is_not_looked_at() -> None:
@@ -130,6 +150,45 @@ def test_memory_counts_every_head() -> None:
     assert faults(one) == {}
     many = faults(replace(one, problem=replace(one.problem, batch=16, heads=32)))
     assert "16 x 32 heads" in many["m"] and "80.0 GiB" in many["m"]
+
+
+def test_the_kernel_that_writes_s_and_p_needs_room_for_both() -> None:
+    """Of 8 heads of 2^15 x 2^15 S takes 32 GiB in fp32, P 32 GiB in fp32 and 16 GiB in fp16."""
+    written = replace(GENERAL, name="materialized")
+    request = RunRequest(Problem(2**15, 2**15, 64, 1, 8, 8), TileConfig(32, 32), kernel="materialized")
+    assert find_faults(request, GPU, (written,)) == ()
+    (fault,) = find_faults(request, replace(GPU, memory_bytes=64 * 2**30), (written,))
+    assert fault.field == "m" and ", 64.0 GiB of it for S and P; Test GPU has 64.0 GiB" in fault.message
+    half = replace(request, problem=replace(request.problem, dtype="fp16"))
+    assert find_faults(half, replace(GPU, memory_bytes=64 * 2**30), (written,)) == ()
+    other = replace(request, kernel="general")
+    assert find_faults(other, replace(GPU, memory_bytes=64 * 2**30), VARIANTS) == ()
+
+
+def test_what_would_take_days_on_the_interpreter_is_refused_there() -> None:
+    request = RunRequest(Problem(10**6, 10**6, 64))
+    assert faults(request) == {}
+    found = faults(request, replace(INTERPRETER, memory_bytes=2**40))
+    assert list(found) == ["m"] and "on the interpreter; allowed is up to 1 day" in found["m"]
+    assert "1000000 × 1000000 × 64, which takes about 2178 days on" in found["m"]
+    assert faults(RunRequest(Problem(2000, 2000, 64)), INTERPRETER) == {}
+    open_ = replace(request, auto_tile=("block_m", "block_n"))
+    assert find_faults(open_, replace(INTERPRETER, memory_bytes=2**40)) == (), "its tile is not known yet"
+
+
+def test_the_reference_alone_can_take_too_long() -> None:
+    """Tiles of 256 x 256 leave few updates; the float64 reference makes every score all the same."""
+    coarse = RunRequest(Problem(4096, 4096, 16), TileConfig(256, 256))
+    launches = (2 + timed_launches(launch_seconds(coarse)) + 1) * launch_seconds(coarse)
+    assert run_seconds(coarse) - launches == pytest.approx(0.5 + 2 * 4096**2 * 3.7e-8, rel=0.02)
+    one = replace(coarse, trace=False)
+    assert run_seconds(coarse) - run_seconds(one) > launch_seconds(coarse) + 4096**2 * 3.5e-8
+
+
+def test_times_are_said_in_their_unit() -> None:
+    seconds = (0.4, 40, 61, 3 * 3600, 86400, 10**7)
+    words = ["0 seconds", "40 seconds", "1 minute", "3 hours", "1 day", "116 days"]
+    assert [duration_words(s) for s in seconds] == words
 
 
 def test_rules_of_the_device_wait_until_it_is_known() -> None:

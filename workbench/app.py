@@ -31,7 +31,7 @@ PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg")
 DEFAULT_SIZE = (1440, 900)
 NO_DISPLAY = (
     "there is no display to open a window on (DISPLAY and WAYLAND_DISPLAY are not set); "
-    "run, screenshot, presets, kernels and doctor work without one"
+    "run, screenshot, presets, kernels, ceilings and doctor work without one"
 )
 
 
@@ -55,7 +55,9 @@ def open_window(preset: Preset | None, session: Path | None, size: tuple[int, in
     window.show()
     spare_the_collector()
     window.start(None if preset is None else _request_of(preset))
-    return app.exec()
+    status = app.exec()
+    _destroy(window)
+    return status
 
 
 def take_screenshot(request: RunRequest, options: argparse.Namespace) -> int:
@@ -85,10 +87,11 @@ def take_screenshot(request: RunRequest, options: argparse.Namespace) -> int:
         try:
             if options.panel is not None and options.panel not in window.widget_names():
                 raise UsageError(f"panel is {options.panel!r}; allowed are {', '.join(window.widget_names())}")
-            record = _record_for(window, request, options.session)
+            record = _record_for(window, request, options.session, options.run)
             return _picture(app, window, record, options)
         finally:
             window.close()
+            _destroy(window)
 
 
 def make_application() -> QApplication:
@@ -127,6 +130,19 @@ def make_window(session: Session, settings: QSettings, theme_name: str, device: 
     return MainWindow(library, worker, settings, theme)
 
 
+def _destroy(window: MainWindow) -> None:
+    """Take a closed window apart while its application lives.
+
+    Left to the end of Python, its parts go in any order, and Qt may then reach for one that is gone.
+    """
+    from PyQt6 import sip
+    from PyQt6.QtCore import QCoreApplication, QEvent
+
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    sip.delete(window)
+    gc.collect()
+
+
 def spare_the_collector() -> None:
     """Take what exists now out of the garbage collector's rounds.
 
@@ -135,13 +151,19 @@ def spare_the_collector() -> None:
     gc.freeze()
 
 
-def _record_for(window: MainWindow, request: RunRequest, recording: Path | None) -> RunRecord:
-    """The run to picture: the recording's last, or a new one, once it has ended."""
+def _record_for(
+    window: MainWindow, request: RunRequest, recording: Path | None, run_id: int | None = None
+) -> RunRecord:
+    """The run to picture, once it has ended: a new one, or the recording's `run_id` (None: its last finished one)."""
     from PyQt6.QtCore import QEventLoop
 
     if recording is not None:
         try:
             record = window.open_recording(recording)
+            if run_id is not None:
+                record = _recorded_run(recording, run_id)
+                window.results.select((record.source, run_id))
+                window.show_record(record)
         except SessionError as error:
             raise UsageError(str(error)) from error
         window.controls.set_request(record.started.request)  # the form belongs to the picture
@@ -162,6 +184,14 @@ def _record_for(window: MainWindow, request: RunRequest, recording: Path | None)
     if interrupted:
         raise KeyboardInterrupt
     return ended[0]
+
+
+def _recorded_run(recording: Path, run_id: int) -> RunRecord:
+    """The recording's run of that number, without its maps. Raises UsageError if there is none, SessionError."""
+    runs = {run.run_id: run for run in Session(recording, read_only=True).summaries()}
+    if run_id not in runs:
+        raise UsageError(f"run is {run_id}; {recording.name} has {', '.join(map(str, runs))}")
+    return runs[run_id]
 
 
 def _picture(app: QApplication, window: MainWindow, record: RunRecord, options: argparse.Namespace) -> int:

@@ -16,16 +16,19 @@ from workbench import __version__, model
 from workbench.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_PASSED, UsageError
 from workbench.model import Problem, RunRequest, TileConfig
 from workbench.presets import PRESETS, Preset, find_preset
-from workbench.validate import find_faults
+from workbench.validate import OF_THE_KERNEL, SPLITS_ALLOWED, Fault, find_faults
 
 T = TypeVar("T", Problem, TileConfig, RunRequest)
 
 # The presets' tiles are the article's, for its kernel.
 TILED_BY_PRESET = RunRequest.kernel
 
+# Options whose name is not that of the request's field.
+_FLAGS = {"m": "-m", "n": "-n", "d": "-d", "time_limit_s": "--time-limit"}
+
 _EPILOG = """\
 exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed; 130 interrupted.
-With no command the window opens; run, presets, kernels, doctor and screenshot need no display."""
+With no command the window opens; run, presets, kernels, ceilings, doctor and screenshot need no display."""
 
 
 def run_command_line(arguments: Sequence[str]) -> int:
@@ -77,6 +80,7 @@ def make_parser() -> argparse.ArgumentParser:
     shot.add_argument("output", type=Path, metavar="OUT.png")
     _add_request_options(shot)
     _add_window_options(shot, argparse.SUPPRESS)
+    shot.add_argument("--run", type=int, metavar="N", help="which run of --session (default: the last finished)")
     shot.add_argument("--panel", metavar="NAME", help="only this panel")
     shot.add_argument("--scale", type=float, default=2.0, metavar="X", help="pixels per unit, 0.5 to 4 (default 2)")
     shot.set_defaults(command="screenshot")
@@ -84,6 +88,11 @@ def make_parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="what this machine can run, what is missing and how to install it")
     doctor.add_argument("--json", action="store_true", help="print one JSON object")
     doctor.set_defaults(command="doctor")
+    ceilings = commands.add_parser("ceilings", help="the rates that bound every kernel on this device, measured once")
+    ceilings.add_argument("--json", action="store_true", help="print one JSON object")
+    ceilings.add_argument("--again", action="store_true", help="measure also where rates are kept")
+    ceilings.add_argument("--device", choices=model.DEVICE_CHOICES, default="auto")
+    ceilings.set_defaults(command="ceilings")
     commands.add_parser("presets", help="the named problems").set_defaults(command="presets")
     kernels = commands.add_parser("kernels", help="the kernels and baselines, and what each takes on this machine")
     kernels.add_argument("--json", action="store_true", help="print one JSON object")
@@ -105,10 +114,16 @@ def request_from(options: argparse.Namespace) -> RunRequest:
     if request.kernel != TILED_BY_PRESET:
         # What is not given is chosen for the device, once the engine knows it.
         request = replace(request, auto_tile=tuple(f.name for f in fields(tile) if getattr(options, f.name) is None))
-    faults = find_faults(request)
+    faults = [fault for fault in find_faults(request) if not _left_to_engine(fault, request)]
     if faults:
         raise UsageError("; ".join(fault.message for fault in faults))
     return request
+
+
+def _left_to_engine(fault: Fault, request: RunRequest) -> bool:
+    """Whether the kernel itself, which the engine knows, says better which sizes it takes."""
+    countable = min(request.tile.block_m, request.tile.block_n) > 0
+    return request.kernel != TILED_BY_PRESET and fault.field in OF_THE_KERNEL and countable
 
 
 def preset_from(name: str | None) -> Preset | None:
@@ -138,17 +153,26 @@ def _dispatch(options: argparse.Namespace) -> int:
             preset = preset_from(options.preset)
             return open_window(preset, options.session, options.size, options.theme)
         case "screenshot":
+            _check_recording_alone(options)
+            request = request_from(options)
+            _explain_shared_heads(request.problem, options)
             from workbench.app import take_screenshot
 
-            return take_screenshot(request_from(options), options)
+            return take_screenshot(request, options)
         case "run":
+            request = request_from(options)
+            _explain_shared_heads(request.problem, options)
             from workbench.commands import run
 
-            return run(request_from(options), options.json, options.trace, options.session)
+            return run(request, options.json, options.trace, options.session)
         case "doctor":
             from workbench.doctor import doctor
 
             return doctor(options.json)
+        case "ceilings":
+            from workbench.commands import ceilings
+
+            return ceilings(options.device, options.json, options.again)
         case "presets":
             from workbench.commands import list_presets
 
@@ -157,6 +181,28 @@ def _dispatch(options: argparse.Namespace) -> int:
             from workbench.commands import list_kernels
 
             return list_kernels(options.json)
+
+
+def _check_recording_alone(options: argparse.Namespace) -> None:
+    """A picture is of a recorded run or of a new one. Raises UsageError for an option of the other kind."""
+    if options.session is None:
+        if options.run is not None:
+            raise UsageError(f"--run {options.run} goes with --session, which has the runs to choose from")
+        return
+    asked = ("preset", *(field.name for part in (Problem, TileConfig, RunRequest) for field in fields(part)))
+    for name in asked:
+        if getattr(options, name, None) is not None:
+            flag = _FLAGS.get(name, "--" + name.replace("_", "-"))
+            raise UsageError(f"{flag} does not go with --session, which shows a recorded run; --run N chooses it")
+
+
+def _explain_shared_heads(problem: Problem, options: argparse.Namespace) -> None:
+    """Say on stderr that heads alone share one key head: whoever writes only --heads may not expect it."""
+    heads = problem.heads
+    if options.heads is not None and heads > 1 == problem.kv_heads and options.kv_heads is None:
+        print(
+            f"tilescope: {heads} query heads share 1 key head; --kv-heads {heads} gives each its own", file=sys.stderr
+        )
 
 
 def _add_window_options(parser: argparse.ArgumentParser, default: str | None) -> None:
@@ -205,7 +251,10 @@ def _add_request_options(parser: argparse.ArgumentParser) -> None:
         help="of the fp32 dots on a GPU; the interpreter computes every dot in full precision",
     )
     measuring = parser.add_argument_group("measuring")
-    measuring.add_argument("--protocol", metavar="|".join(model.PROTOCOLS))
+    protocols = "; ".join(f"{name}: {meaning}" for name, meaning in model.PROTOCOLS.items())
+    measuring.add_argument("--protocol", metavar="|".join(model.PROTOCOLS), help=protocols)
+    measuring.add_argument("--max-seconds", type=float, metavar="S", help="limit of timing both (default 5)")
+    measuring.add_argument("--max-samples", type=int, metavar="COUNT", help="limit of samples of each (default 20000)")
     measuring.add_argument("--sdpa", metavar="|".join(model.SDPA_CHOICES))
     measuring.add_argument("--device", metavar="|".join(model.DEVICE_CHOICES))
     for name in ("rtol", "atol"):
@@ -218,8 +267,8 @@ def _add_request_options(parser: argparse.ArgumentParser) -> None:
 def _splits(text: str) -> int:
     if text == "auto":
         return AUTO_SPLITS
-    if not re.fullmatch(r"-?\d+", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of splits; allowed are auto, 1 and more")
+    if not re.fullmatch(r"-?\d{1,4000}", text):  # int() takes no more digits than 4300
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of splits; allowed are {SPLITS_ALLOWED}")
     return int(text)
 
 

@@ -10,18 +10,17 @@ from typing import Any, cast
 
 import numpy as np
 
-from workbench import model
+from workbench import device_state, model, modes, statistics
 from workbench.model import FloatArray, RunRecord
 
 Arrays = dict[str, FloatArray]
 
-# The model's own, and TileConfig, which it has from the kernels. A file names only the class, not where it lives.
+# All that a record is made of, wherever it is defined. A file names only the class, not where it lives.
 _CLASSES = {
     name: value
-    for name, value in vars(model).items()
-    if isinstance(value, type)
-    and dataclasses.is_dataclass(value)
-    and value.__module__ in (model.__name__, model.TileConfig.__module__)
+    for module in (model, device_state, modes, statistics)
+    for name, value in vars(module).items()
+    if isinstance(value, type) and dataclasses.is_dataclass(value)
 }
 
 
@@ -44,6 +43,8 @@ def decode(data: dict[str, Any], arrays: Arrays) -> RunRecord:
 
 def _encode(value: Any, arrays: Arrays) -> Any:
     if isinstance(value, np.ndarray):
+        if value.ndim == 1 and np.issubdtype(value.dtype, np.integer):
+            return {"$ints": [int(x) for x in value]}
         if value.ndim == 1:
             return {"$samples": [float(x) for x in value]}
         name = f"a{len(arrays)}"
@@ -64,6 +65,8 @@ def _decode(data: Any, arrays: Arrays) -> Any:
         return data
     if "$samples" in data:
         return np.array(data["$samples"], dtype=np.float64)
+    if "$ints" in data:
+        return np.array(data["$ints"], dtype=np.int64)
     if "$array" in data:
         return arrays.get(data["$array"])
     cls = _CLASSES.get(data.get("$type", ""))
@@ -84,13 +87,16 @@ def environment(device: model.DeviceInfo) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses as nested dicts of JSON values, tuples as lists, samples as lists; infinities and NaN as text."""
+    """Dataclasses as nested dicts of JSON values, tuples and samples as lists; None for infinities and NaN.
+
+    JSON has no word for those, and a reader of numbers would stumble over text.
+    """
     if isinstance(value, np.ndarray):
-        return [plain(float(x)) for x in value]
+        return [plain(x) for x in value.tolist()]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
     if isinstance(value, float) and not np.isfinite(value):
-        return str(value)
+        return None
     return value

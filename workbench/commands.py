@@ -1,4 +1,4 @@
-"""The commands that need no window: run, presets, kernels."""
+"""The commands that need no window: run, presets, kernels, ceilings."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench import codec
+from workbench.ceilings import RATES, Ceilings
 from workbench.engine.host import KernelHost
+from workbench.estimate import ASK_ABOVE_SECONDS, duration_words, run_seconds
 from workbench.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable
-from workbench.metrics import METRICS, comparable_ratio, format_time, ratio
 from workbench.model import (
+    CeilingsMeasured,
     Failed,
     Log,
-    Measurement,
     Progress,
     Ready,
-    Role,
     RunRecord,
     RunRequest,
+    Started,
     Tensors,
-    TileConfig,
     TileStates,
     VariantInfo,
 )
+from workbench.outcome import result_object, summary_lines
 from workbench.presets import PRESETS
 from workbench.session import RunBuilder, Session, SessionError
-
-ROLES: tuple[Role, ...] = ("kernel", "baseline")
 
 
 def run(request: RunRequest, as_json: bool, trace: Path | None, session_path: Path | None) -> int:
@@ -47,17 +46,14 @@ def run(request: RunRequest, as_json: bool, trace: Path | None, session_path: Pa
     if isinstance(record.end, Failed) and record.end.kind == "invalid":
         raise UsageError(record.end.message)
     if trace is not None and record.states is not None and tensors is not None:
-        _write_trace(trace, record.states, tensors)
+        _write_trace(trace, record.states, tensors, trace_meta(record, record.states))
     if as_json:
         print(json.dumps(result_object(record)))
     else:
         print("\n".join(summary_lines(record)))
     if isinstance(record.end, Failed):
-        print(f"tilescope: {record.end.message}", file=sys.stderr)
-        if record.end.remedy:
-            print(f"tilescope: try: {record.end.remedy}", file=sys.stderr)
-        return EXIT_FAILED
-    return EXIT_PASSED if all(c.error.passed for c in record.checked) else EXIT_WRONG
+        return _failed(record.end)
+    return EXIT_PASSED if record.passed else EXIT_WRONG
 
 
 def list_presets() -> int:
@@ -79,6 +75,53 @@ def list_kernels(as_json: bool) -> int:
     assert ready is not None
     print(json.dumps(kernels_object(ready)) if as_json else "\n".join(kernel_lines(ready)))
     return EXIT_PASSED
+
+
+def ceilings(device: str, as_json: bool, again: bool) -> int:
+    """Print the rates that bound every kernel on the device; measured where none are kept, or `again` is set.
+
+    Raises UsageError on the interpreter, which has none.
+    """
+    with _host(device) as host:
+        for event in host.wait_ready():
+            if isinstance(event, Failed):
+                return _failed(event)
+        assert host.ready is not None
+        found = None if again else host.ready.ceilings
+        for event in host.measure_ceilings() if found is None else ():
+            match event:
+                case Progress(phase):
+                    print(f"tilescope: {phase}", file=sys.stderr)
+                case Log(text):
+                    sys.stderr.write(text)
+                case CeilingsMeasured(found):
+                    pass
+                case Failed():
+                    return _failed(event)
+                case _:
+                    pass
+    assert found is not None
+    print(json.dumps(codec.plain(found)) if as_json else "\n".join(ceiling_lines(found)))
+    return EXIT_PASSED
+
+
+def ceiling_lines(found: Ceilings) -> Iterator[str]:
+    """The rates in words, with what they hold for."""
+    yield f"{found.device}, driver {found.driver}, torch {found.torch}, measured {found.date}"
+    yield f"copy  {found.copy_bytes_per_s / 1e12:6.2f} TB/s, bytes read and bytes written"
+    for name in RATES:
+        rate = getattr(found, name)
+        yield f"{name:<4}  {rate / 1e12:6.1f} TFLOP/s, of one large matrix product" if rate else f"{name:<4}  unknown"
+
+
+def _failed(failure: Failed) -> int:
+    """Say why on stderr; the exit status. Raises UsageError where the request is at fault."""
+    if failure.kind == "invalid":
+        raise UsageError(failure.message)
+    print(f"tilescope: {failure.message}", file=sys.stderr)
+    if failure.remedy:
+        print(f"tilescope: try: {failure.remedy}", file=sys.stderr)
+    return EXIT_FAILED
 
 
 def kernels_object(ready: Ready) -> dict[str, Any]:
@@ -129,123 +172,21 @@ def _dimensions(low: int, high: int, step: int) -> str:
     return span if step == 1 else f"{span} in multiples of {step}"
 
 
-def result_object(record: RunRecord) -> dict[str, Any]:
-    """What `run --json` prints: the problem, the environment, one result an implementation, the ratio."""
-    kernel, baseline = record.measurement("kernel"), record.measurement("baseline")
-    failure = record.end if isinstance(record.end, Failed) else None
-    wanted: list[Role] = ["kernel"] if record.started.request.sdpa == "none" else ["kernel", "baseline"]
-    results = [_result(record, role, failure) for role in wanted]
-    both = ratio(kernel, baseline) if kernel is not None and baseline is not None else None
-    return {
-        "problem": codec.plain(record.started.request.problem),
-        "environment": {**codec.environment(record.started.device), "started_at": record.started.started_at},
-        "results": results,
-        # Of a wrong result, or on the interpreter, the quotient says nothing; "comparable" tells.
-        "ratio": None if both is None else {**codec.plain(both), "comparable": comparable_ratio(record) is not None},
-        "failure": codec.plain(failure),
-        "trace": _trace_object(record.states),
-    }
-
-
-def summary_lines(record: RunRecord) -> Iterator[str]:
-    """A run in words, the verdict on its correctness before its speed."""
-    device, request = record.started.device, record.started.request
-    yield f"{_problem_text(request)}, seed {request.problem.seed}, on {device.name}"
-    for check in record.checked:
-        name = f"sdpa ({check.backend})" if check.role == "baseline" else _kernel_text(record)
-        verdict = "passed" if check.error.passed else "WRONG"
-        yield f"{name}: {verdict}, max error {check.error.max_abs:.2e} at rtol {request.rtol:g}, atol {request.atol:g}"
-        measured = record.measurement(check.role)
-        if measured is not None:
-            yield f"  {_latency_text(measured)}"
-    both = comparable_ratio(record)
-    if device.mode == "interpreter":
-        yield f"times are on the host's clock: {device.mode_label}"
-    elif both is not None:
-        yield f"SDPA takes {both.baseline_over_kernel:.3g} times the kernel's time ({both.low:.3g} to {both.high:.3g})"
-
-
-def _problem_text(request: RunRequest) -> str:
-    problem = request.problem
-    heads = f"{problem.batch} x {problem.heads} heads ({problem.kv_heads} of keys), " if problem.total_heads > 1 else ""
-    precision = "" if problem.dtype != "fp32" or request.precision == "ieee" else f" ({request.precision})"
-    return f"{heads}{problem.shape}, {problem.dtype}{precision}{', causal' if problem.causal else ''}"
-
-
-def _kernel_text(record: RunRecord) -> str:
-    """The kernel with the tile as launched."""
-    tile = _launched_tile(record)
-    splits = f", {tile.splits} splits" if tile.splits > 1 else ""
-    return f"{record.started.request.kernel} {tile.label}{splits}"
-
-
-def _launched_tile(record: RunRecord) -> TileConfig:
-    """The tile with the key splits that were made, where the run came so far; else the request's."""
-    measured = record.measurement("kernel")
-    return measured.tile if measured is not None and measured.tile is not None else record.started.request.tile
-
-
-def _latency_text(measured: Measurement) -> str:
-    latency = measured.latency
-    return (
-        f"median {format_time(latency.median)} (p20 {format_time(latency.p20)}, p80 {format_time(latency.p80)}), "
-        f"average of the block {format_time(latency.block_average_us)}; {latency.launches} launches, {latency.clock}"
-    )
-
-
-def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, Any]:
-    request = record.started.request
-    check, measured = record.check(role), record.measurement(role)
-    result: dict[str, Any] = {
-        "implementation": request.kernel if role == "kernel" else "sdpa",
-        "role": role,
-        "status": "ok" if measured is not None else "failed",
-        "failure": codec.plain(_failure_of(record, role, failure)),
-    }
-    if role == "kernel":
-        result |= {"tile": codec.plain(_launched_tile(record)), "precision": request.precision}
-        result["resources"] = codec.plain(measured.resources) if measured is not None else None
-    else:
-        result["backend"] = check.backend if check is not None else request.sdpa
-    result["latency"] = None if measured is None else _latency_object(measured)
-    result["error"] = codec.plain(check.error) if check is not None else None
-    result["metrics"] = None if measured is None else {m.name: codec.plain(m.value(measured)) for m in METRICS}
-    return result
-
-
-def _failure_of(record: RunRecord, role: Role, failure: Failed | None) -> Failed | None:
-    """The run's failure, for the implementation whose turn it was; for the other one, that it had no turn."""
-    if failure is None or record.measurement(role) is not None:
-        return None
-    unchecked: list[Role] = [r for r in ROLES if record.check(r) is None]
-    unmeasured: list[Role] = [r for r in ROLES if record.measurement(r) is None]
-    culprit = (unchecked or unmeasured)[0]
-    return failure if role == culprit else Failed("cancelled", f"not measured: the run failed at the {culprit}")
-
-
-def _latency_object(measured: Measurement) -> dict[str, Any]:
-    latency = measured.latency
-    summary = {"median": latency.median, "p20": latency.p20, "p80": latency.p80}
-    return {**codec.plain(latency), **summary}
-
-
-def _trace_object(states: TileStates | None) -> dict[str, Any] | None:
-    if states is None:
-        return None
-    names = ("block_m", "block_n", "m_error", "l_error", "bit_equal", "skipped", "split_tiles", "heads")
-    return {name: codec.plain(getattr(states, name)) for name in names}
-
-
 def _run_to_end(request: RunRequest, session: Session | None) -> tuple[RunRecord, Tensors | None]:
     """Run and collect; progress, logs and failures go to stderr as they come."""
     builder = RunBuilder(request)
-    tensors = None
+    tensors, started = None, None
     with _host(request.device) as host:
         for event in host.run(request):
             builder.take(event)
             match event:
                 case Progress(phase, 0, _):
+                    if started is not None:  # a run that is refused has started, and makes no progress
+                        _warn_of_long_run(started)
+                        started = None
                     print(f"tilescope: {phase}", file=sys.stderr)
+                case Started():
+                    started = event
                 case Log(text):
                     sys.stderr.write(text)
                 case Tensors():
@@ -280,8 +221,34 @@ def _session(path: Path | None) -> Session | None:
     return session
 
 
-def _write_trace(path: Path, states: TileStates, tensors: Tensors) -> None:
+def _warn_of_long_run(started: Started) -> None:
+    """Say on stderr how long it takes, before it does, where that is long."""
+    seconds = run_seconds(started.request) if started.device.mode == "interpreter" else 0.0
+    if seconds > ASK_ABOVE_SECONDS:
+        words = f"this takes about {duration_words(seconds)} on the interpreter; Ctrl+C stops it"
+        print(f"tilescope: {words}", file=sys.stderr)
+
+
+def trace_meta(record: RunRecord, states: TileStates) -> dict[str, Any]:
+    """What the arrays of a trace are of: the request as it was launched, and the order of the heads."""
+    request, kernel = record.started.request, record.measurement("kernel")
+    problem = request.problem
+    tile = kernel.tile if kernel is not None and kernel.tile is not None else request.tile
+    return {
+        "problem": codec.plain(problem),
+        "kernel": request.kernel,
+        "tile": codec.plain(tile),
+        "precision": request.precision,
+        "scale": problem.d**-0.5,
+        "split_tiles": states.split_tiles,
+        "heads": "number of head = batch * heads + head",
+        "heads_kept": list(states.heads or range(problem.total_heads)),
+    }
+
+
+def _write_trace(path: Path, states: TileStates, tensors: Tensors, meta: dict[str, Any]) -> None:
     arrays: dict[str, npt.NDArray[Any]] = {"q": tensors.q, "k": tensors.k, "v": tensors.v, "out": tensors.out}
+    arrays["meta"] = np.array(json.dumps(meta))
     if states.skipped or states.m_tile is None or states.m_running is None or states.l_running is None:
         print(f"tilescope: no states in {path}: {states.skipped}", file=sys.stderr)
     else:

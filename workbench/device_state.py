@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from workbench.model import FloatArray
 
-WarningKind = Literal["clocks", "power", "heat", "hardware", "sync", "shared"]
+WarningKind = Literal["clocks", "power", "heat", "hardware", "sync", "shared", "inputs"]
 
 # NVML's clock event reasons. Idle, and clocks set on purpose (for applications, for the display), hold nothing back.
 GPU_IDLE = 0x1

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from math import ceil
 
-from workbench.model import Measurement, Mode, RunRequest, TileConfig
+from workbench.model import Measurement, Mode, Problem, RunRequest, TileConfig
 
 # Triton's interpreter runs every operation of every tile in Python. On one 2025 server core a tile update takes about
 # 8 ms whatever its size, plus the arithmetic itself; the engine's own timings replace this guess as runs finish.
 SECONDS_PER_TILE = 8e-3
 SECONDS_PER_FLOP = 4e-10
+# The float64 reference, on the same core: its two products, and the exponential of each score.
+SECONDS_PER_FLOP64 = 3e-11
+SECONDS_PER_SCORE64 = 3.5e-8
 ASK_ABOVE_SECONDS = 30.0
+REFUSE_ABOVE_SECONDS = 24 * 3600.0
 SILENCE_LIMIT_S = 180.0
+
+# A longer launch is not made twice more to see whether it gives the same bits.
+AGAIN_LIMIT_S = 0.5
+_UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 TIMED_BUDGET_SECONDS = 3.0
 MIN_TIMED, MAX_TIMED = 3, 20
@@ -46,10 +54,25 @@ def timed_launches(seconds_per_launch: float) -> int:
 
 
 def run_seconds(request: RunRequest, seconds_per_tile: float = SECONDS_PER_TILE) -> float:
-    """A whole run on the interpreter, in seconds: the check, the warm-ups, the timed launches and the trace."""
+    """A whole run on the interpreter, in seconds: its checks, warm-ups, timed launches and trace."""
     one = launch_seconds(request, seconds_per_tile)
     launches = 2 + timed_launches(one) + int(request.trace)
-    return launches * one + 0.5
+    launches += 2 if one <= AGAIN_LIMIT_S else 0
+    references = 1 + int(request.trace)  # the trace is compared with float64 states
+    return launches * one + references * _reference_seconds(request.problem) + 0.5
+
+
+def duration_words(seconds: float) -> str:
+    """A time for people: "40 seconds", "3 hours", "1 day"."""
+    size, unit = next((s, u) for s, u in _UNITS if seconds >= s or s == 1)
+    count = round(seconds / size)
+    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+
+
+def _reference_seconds(problem: Problem) -> float:
+    """The reference makes every score, also those that a mask hides."""
+    scores = problem.total_heads * problem.m * problem.n
+    return scores * (4 * problem.d * SECONDS_PER_FLOP64 + SECONDS_PER_SCORE64)
 
 
 def _work(request: RunRequest) -> tuple[int, float]:

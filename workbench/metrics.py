@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from math import floor, isfinite, log10
 from typing import Literal
 
+from workbench.ceilings import Ceilings
 from workbench.model import Measurement, Resources, RunRecord
+from workbench.statistics import Ratio as Ratio
+from workbench.traffic import floor_time, least_bytes
 
 Direction = Literal["lower", "higher", "none"]
 
@@ -34,40 +37,25 @@ class Metric:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
-@dataclass(frozen=True)
-class Ratio:
-    """How many times as long SDPA takes as the kernel: above 1 the kernel is the faster one.
-
-    `baseline_over_kernel` is of the medians. `low` is the baseline's p20 over the kernel's p80 and `high`
-    the baseline's p80 over the kernel's p20: the worst and the best the two spreads allow.
-    """
-
-    baseline_over_kernel: float
-    low: float
-    high: float
-
-    @property
-    def is_level(self) -> bool:
-        """Whether the spreads leave open which one is faster."""
-        return self.low <= 1 <= self.high
-
-    @property
-    def inverse(self) -> Ratio:
-        """How many times as long the kernel takes as SDPA."""
-        return Ratio(1 / self.baseline_over_kernel, 1 / self.high, 1 / self.low)
-
-
 def comparable_ratio(record: RunRecord) -> Ratio | None:
     """The ratio of a run, or None where it says nothing: on the interpreter, or with a result that is wrong."""
+    return best_ratio(record) if record.passed and record.started.device.mode == "cuda" else None
+
+
+def best_ratio(record: RunRecord) -> Ratio | None:
+    """The ratio measured from paired rounds where there is one, else that of the two medians; None without both."""
     kernel, baseline = record.measurement("kernel"), record.measurement("baseline")
-    right = all(check.error.passed for check in record.checked)
-    if kernel is None or baseline is None or not right or record.started.device.mode != "cuda":
+    if kernel is None or baseline is None:
         return None
-    return ratio(kernel, baseline)
+    return record.comparison.ratio if record.comparison is not None else ratio(kernel, baseline)
 
 
 def ratio(kernel: Measurement, baseline: Measurement) -> Ratio:
-    """Compare a kernel with the baseline of the same run; both must have taken some time."""
+    """Compare a kernel with the baseline of the same run by what each one's samples are; both must have taken time.
+
+    The quotient of the medians, bounded by the worst and the best that the two spreads allow: the baseline's p20 over
+    the kernel's p80, and the reverse. For runs that were not timed in turns.
+    """
     ours, theirs = kernel.latency, baseline.latency
     return Ratio(theirs.median / ours.median, theirs.p20 / ours.p80, theirs.p80 / ours.p20)
 
@@ -104,6 +92,25 @@ def _tflops(measurement: Measurement) -> float | None:
     return measurement.problem.flops / median / 1e6
 
 
+def _gigabytes_per_s(measurement: Measurement) -> float | None:
+    """The fewest bytes that must move, over the time; None by the host's clock, which does not time a GPU."""
+    median = measurement.latency.median
+    if measurement.latency.clock == "host" or not median > 0:
+        return None
+    return least_bytes(measurement.problem) / median / 1e3
+
+
+def _half_width(measurement: Measurement) -> float | None:
+    share = measurement.latency.half_width
+    return None if share is None else share * 100
+
+
+def _block_average(measurement: Measurement) -> float | None:
+    """Of the article's unbroken block; the other protocols have none."""
+    latency = measurement.latency
+    return latency.block_average_us if latency.protocol == "article" else None
+
+
 def _resource(pick: Callable[[Resources], int]) -> Callable[[Measurement], float | None]:
     return lambda m: None if m.resources is None else float(pick(m.resources))
 
@@ -112,13 +119,31 @@ METRICS = (
     Metric("median", "Median", "µs", "lower", lambda m: m.latency.median),
     Metric("p20", "20th percentile", "µs", "lower", lambda m: m.latency.p20),
     Metric("p80", "80th percentile", "µs", "lower", lambda m: m.latency.p80),
-    Metric("block_average", "Block average", "µs", "lower", lambda m: m.latency.block_average_us),
+    Metric("half_width", "Interval half-width", "%", "lower", _half_width),
+    Metric("block_average", "Block average", "µs", "lower", _block_average),
+    Metric("kernel_us", "Kernel alone on the GPU", "µs", "lower", lambda m: m.latency.kernel_us),
     Metric("tflops", "Throughput", "TFLOP/s", "higher", _tflops),
+    Metric("bandwidth", "Fewest bytes moved", "GB/s", "higher", _gigabytes_per_s),
     Metric("max_abs_error", "Max error", "", "lower", lambda m: m.error.max_abs),
     Metric("registers", "Registers per thread", "", "none", _resource(lambda r: r.registers)),
     Metric("spills", "Spilled registers per thread", "", "lower", _resource(lambda r: r.spills)),
     Metric("shared_bytes", "Shared memory per program", "B", "none", _resource(lambda r: r.shared_bytes)),
 )
+
+
+def times_floor(measurement: Measurement, ceilings: Ceilings) -> float | None:
+    """How many times the least time on `ceilings` the median is; None by the host's clock, or without a rate."""
+    if measurement.latency.clock == "host":
+        return None
+    least = floor_time(measurement.problem, measurement.precision or "ieee", ceilings)
+    return None if least is None else least.times(measurement.latency.median)
+
+
+def metrics_on(ceilings: Ceilings | None) -> tuple[Metric, ...]:
+    """METRICS, and where the device's ceilings are known, how many times the least time on them a launch takes."""
+    if ceilings is None:
+        return METRICS
+    return (*METRICS, Metric("times_floor", "Times the floor", "×", "lower", lambda m: times_floor(m, ceilings)))
 
 
 def find_metric(name: str) -> Metric:

@@ -8,108 +8,40 @@ natural-log units of the scaled score q.k / sqrt(D).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal
-
-import numpy as np
-import numpy.typing as npt
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from kernels.tiles import TileConfig as TileConfig
+from workbench.measurement import Ending as Ending
+from workbench.measurement import ErrorStats as ErrorStats
+from workbench.measurement import FloatArray as FloatArray
+from workbench.measurement import IntArray as IntArray
+from workbench.measurement import Latency as Latency
+from workbench.measurement import Measurement as Measurement
+from workbench.measurement import Resources as Resources
+from workbench.measurement import Role as Role
+from workbench.request import DEVICE_CHOICES as DEVICE_CHOICES
+from workbench.request import DTYPE_BYTES as DTYPE_BYTES
+from workbench.request import DTYPES as DTYPES
+from workbench.request import HOST_DTYPES as HOST_DTYPES
+from workbench.request import HOST_PROTOCOLS as HOST_PROTOCOLS
+from workbench.request import INPUT_DISTRIBUTIONS as INPUT_DISTRIBUTIONS
+from workbench.request import PRECISIONS as PRECISIONS
+from workbench.request import PROTOCOLS as PROTOCOLS
+from workbench.request import SDPA_CHOICES as SDPA_CHOICES
+from workbench.request import WARPS as WARPS
+from workbench.request import Problem as Problem
+from workbench.request import RunRequest as RunRequest
 
-FloatArray = npt.NDArray[np.floating[Any]]
+if TYPE_CHECKING:  # they know this module
+    from workbench.ceilings import Ceilings
+    from workbench.device_state import DeviceTrace, DeviceWarning
+    from workbench.statistics import Ratio
 
-Role = Literal["kernel", "baseline"]
 Mode = Literal["cuda", "interpreter"]
 FailureKind = Literal["compile", "resources", "launch", "memory", "timeout", "died", "cancelled", "invalid"]
 
-DTYPES = ("fp32", "fp16", "bf16")
-DTYPE_BYTES = {"fp32": 4, "fp16": 2, "bf16": 2}
-PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6", "fp16x3")
-SDPA_CHOICES = ("auto", "math", "efficient", "flash", "cudnn", "flex", "flash_attn", "flash_attn_3", "none")
-WARPS = (1, 2, 4, 8, 16, 32)
-DEVICE_CHOICES = ("auto", "cuda", "interpreter")
-PROTOCOLS = ("article",)
-INPUT_DISTRIBUTIONS = {
-    "normal": "independent standard normal values",
-    "uniform": "uniform in [-0.1, 0.1]",
-    "outliers": "standard normal, one value in 256 multiplied by 20",
-    "constant": "every value 0.5, so that all scores are equal",
-}
-
 INTERPRETER_LABEL = "interpreter, not GPU time"
-
-
-@dataclass(frozen=True)
-class Problem:
-    """An attention problem: Q is M x D, K and V are N x D, per head; `heads` query heads share `kv_heads` key heads.
-
-    The causal mask is aligned to the lower right: row i sees the keys up to i + N - M, the last row sees all.
-    `seed` and `inputs` (a key of INPUT_DISTRIBUTIONS) decide the values, so that a run can be repeated.
-    """
-
-    m: int
-    n: int
-    d: int
-    batch: int = 1
-    heads: int = 1
-    kv_heads: int = 1
-    dtype: str = "fp32"
-    causal: bool = False
-    seed: int = 0
-    inputs: str = "normal"
-
-    @property
-    def shape(self) -> str:
-        """M x N x D as people write it."""
-        return f"{self.m} × {self.n} × {self.d}"
-
-    @property
-    def total_heads(self) -> int:
-        """Query heads of all batches: the length of the head axis of what a run sends."""
-        return self.batch * self.heads
-
-    @property
-    def blind_rows(self) -> int:
-        """First rows of each head that see no key: M - N of them under a causal mask, where M > N."""
-        return max(0, self.m - self.n) if self.causal else 0
-
-    @property
-    def visible_pairs(self) -> int:
-        """Pairs of a query row and a key that the mask lets through, in one head."""
-        if not self.causal:
-            return self.m * self.n
-        rows = min(self.m, self.n)  # rows that see a key: they see n - rows + 1 to n of them
-        return rows * (2 * self.n - rows + 1) // 2
-
-    @property
-    def flops(self) -> int:
-        """Floating-point operations of the two matrix products: 4 D per visible pair, a multiply-add being two."""
-        return 4 * self.total_heads * self.visible_pairs * self.d
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """One run of a kernel and, unless `sdpa` is "none", of PyTorch's SDPA beside it.
-
-    `auto_tile` names the fields of `tile` that the engine is to choose for its device, by `TileConfig.default`; the
-    request in `Started` has what it chose, and none left to choose. `time_limit_s` is the longest silence the host
-    accepts from the engine, in seconds, before it ends it; None leaves that to the host.
-    """
-
-    problem: Problem
-    tile: TileConfig = field(default_factory=TileConfig)
-    kernel: str = "article"
-    precision: str = "ieee"
-    sdpa: str = "auto"
-    device: str = "auto"
-    protocol: str = "article"
-    rtol: float = 2e-3
-    atol: float = 2e-3
-    trace: bool = True
-    keep_tensors: bool = False
-    time_limit_s: float | None = None
-    auto_tile: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -142,6 +74,7 @@ class DeviceInfo:
 class VariantInfo:
     """What a kernel variant accepts, as the child announces it; see `kernels.KernelVariant`.
 
+    `dtypes` are those that it is right in on this device.
     `unavailable` says why it cannot run on this device, "" if it can.
     """
 
@@ -180,96 +113,35 @@ class BaselineInfo:
 
 
 @dataclass(frozen=True)
-class ErrorStats:
-    """Error of an output against float64 attention, over all its elements.
-
-    `worst` is (head, row, column) of the largest absolute error, `worst_got` and `worst_expected` the two
-    values there; the head is its number among all heads. `passed` is allclose at `rtol` and `atol`; `non_finite`
-    counts NaN and infinities, which never pass. `rows_left_out` is the number of first rows of each head that
-    were not compared: a baseline may give NaN for a row that sees no key.
-    """
-
-    max_abs: float
-    mean_abs: float
-    rms: float
-    rel_fro: float
-    worst: tuple[int, int, int]
-    worst_got: float
-    worst_expected: float
-    rtol: float
-    atol: float
-    passed: bool
-    non_finite: int = 0
-    rows_left_out: int = 0
-
-
-@dataclass(frozen=True)
-class Latency:
-    """Times of single launches, raw, with the words that say how they were obtained.
-
-    `samples` are microseconds in launch order, none removed. `block_average_us` is the time of an unbroken
-    block of `launches` launches divided by their number. `clock` is "cuda events" or "host".
-    """
-
-    protocol: str
-    clock: str
-    samples: FloatArray  # [launches]
-    block_average_us: float
-    warmups: int
-    launches: int
-    unit: str = "us"
-
-    # Cached: panels read them at every draw, and a percentile costs more than the rest of a draw's text.
-    @cached_property
-    def median(self) -> float:
-        """Median of the single launches, us."""
-        return float(np.median(self.samples))
-
-    @cached_property
-    def p20(self) -> float:
-        """20th percentile of the single launches, us."""
-        return float(np.percentile(self.samples, 20))
-
-    @cached_property
-    def p80(self) -> float:
-        """80th percentile of the single launches, us."""
-        return float(np.percentile(self.samples, 80))
-
-
-@dataclass(frozen=True)
-class Resources:
-    """What the compiled kernel takes per program: registers and spilled registers per thread, shared bytes."""
-
-    registers: int
-    spills: int
-    shared_bytes: int
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """One implementation's result in one run. `backend` names what SDPA really took, "" for a kernel.
-
-    `tile` is the tile as launched: its `splits` is the number really made, also where the request left it open.
-    """
-
-    implementation: str
-    role: Role
-    problem: Problem
-    latency: Latency
-    error: ErrorStats
-    backend: str = ""
-    tile: TileConfig | None = None
-    precision: str = ""
-    resources: Resources | None = None
-
-
-@dataclass(frozen=True)
 class Ready:
-    """The child has started and says what it can do."""
+    """The child has started and says what it can do; `ceilings` are those kept for its device, if there are.
+
+    `has_gpu` says whether the machine has a GPU to choose, also while the child works on the interpreter.
+    """
 
     device: DeviceInfo
     variants: tuple[VariantInfo, ...]
     baselines: tuple[BaselineInfo, ...]
+    ceilings: Ceilings | None = None
+    has_gpu: bool = True
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a run was made of, beyond what its device and its request say.
+
+    `kernel_file` is the file of the kernel's launcher, from the project's folder on, and `revision` that of git which
+    last holds it: "" outside git, with a "+" where the file differs from it. `source_sha256` is of all modules that
+    the kernel is made of. `power_limit_w`, `application_clocks` ("1980 MHz, memory 2619 MHz") and `ecc` ("on", "off")
+    are the GPU's, None and "" where it does not say.
+    """
+
+    kernel_file: str = ""
+    revision: str = ""
+    source_sha256: str = ""
+    power_limit_w: float | None = None
+    application_clocks: str = ""
+    ecc: str = ""
 
 
 @dataclass(frozen=True)
@@ -279,6 +151,7 @@ class Started:
     request: RunRequest
     device: DeviceInfo
     started_at: str
+    provenance: Provenance = Provenance()
 
 
 @dataclass(frozen=True)
@@ -320,6 +193,54 @@ class Measured:
     """A finished measurement, with all its samples."""
 
     measurement: Measurement
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Kernel and baseline were both timed: how many times as long the baseline takes, from paired rounds."""
+
+    ratio: Ratio
+
+
+@dataclass(frozen=True)
+class Rechecked:
+    """An output compared with float64 again after timing, and two more launches on equal inputs with each other.
+
+    The errors are the largest absolute ones before and after; `bits_equal` says whether the output after timing has
+    the very bits of the one before, `deterministic` whether the two launches have each other's (None: not tried).
+    `failed`: the output changed while it was timed in a way that no order of additions explains. `text` says which.
+    """
+
+    role: Role
+    max_abs_before: float
+    max_abs_after: float
+    bits_equal: bool
+    deterministic: bool | None
+    text: str
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class DeviceState:
+    """What the device did so far in this run, and what of it must be said beside the result; the last is complete.
+
+    Where nothing can be read, the trace is empty and says why.
+    """
+
+    trace: DeviceTrace
+    warnings: tuple[DeviceWarning, ...] = ()
+
+
+@dataclass(frozen=True)
+class CeilingsRequest:
+    """Asks the engine to measure the ceilings of its device."""
+
+
+@dataclass(frozen=True)
+class CeilingsMeasured:
+    """The ceilings of the engine's device were measured, and kept."""
+
+    ceilings: Ceilings
 
 
 @dataclass(frozen=True)
@@ -388,7 +309,23 @@ class Finished:
     seconds: float
 
 
-RunEvent = Ready | Started | Progress | Checked | Samples | Measured | TileStates | Tensors | Log | Failed | Finished
+RunEvent = (
+    Ready
+    | Started
+    | Progress
+    | Checked
+    | Samples
+    | Measured
+    | Comparison
+    | Rechecked
+    | DeviceState
+    | CeilingsMeasured
+    | TileStates
+    | Tensors
+    | Log
+    | Failed
+    | Finished
+)
 
 
 @dataclass(frozen=True)
@@ -407,6 +344,9 @@ class RunRecord:
     states: TileStates | None = None
     end: Finished | Failed | None = None
     source: str = ""
+    comparison: Comparison | None = None
+    rechecked: tuple[Rechecked, ...] = ()
+    device_state: DeviceState | None = None
 
     def events(self) -> tuple[RunEvent, ...]:
         """The events that show this run again in a panel, in the order of a live run."""
@@ -414,11 +354,16 @@ class RunRecord:
         for measured in self.measured:
             kept += [Samples(measured.measurement.role, measured.measurement.latency.samples), measured]
         kept += self.partial
-        if self.states is not None:
-            kept.append(self.states)
-        if self.end is not None:
-            kept.append(self.end)
+        if self.comparison is not None:
+            kept.append(self.comparison)
+        kept += self.rechecked
+        kept += [event for event in (self.device_state, self.states, self.end) if event is not None]
         return tuple(kept)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every output that was checked is right, and none changed while it was timed."""
+        return all(c.error.passed for c in self.checked) and not any(r.failed for r in self.rechecked)
 
     def measurement(self, role: Role) -> Measurement | None:
         """The completed measurement of `role`, or None."""

@@ -20,11 +20,14 @@ import numpy as np
 from workbench.codec import Arrays, decode, encode
 from workbench.model import (
     Checked,
+    Comparison,
     DeviceInfo,
+    DeviceState,
     Failed,
     Finished,
     FloatArray,
     Measured,
+    Rechecked,
     Role,
     RunEvent,
     RunRecord,
@@ -71,6 +74,12 @@ class RunBuilder:
             case Measured(measurement):
                 self._samples.pop(measurement.role, None)
                 self._record = replace(record, measured=(*record.measured, event))
+            case Comparison():
+                self._record = replace(record, comparison=event)
+            case Rechecked():
+                self._record = replace(record, rechecked=(*record.rechecked, event))
+            case DeviceState():
+                self._record = replace(record, device_state=event)
             case TileStates():
                 self._record = replace(record, states=event)
             case Finished() | Failed():

@@ -11,17 +11,31 @@ from dataclasses import dataclass
 
 from kernels.tiles import AUTO_SPLITS
 from workbench import model
+from workbench.estimate import REFUSE_ABOVE_SECONDS, duration_words, run_seconds
 from workbench.model import BaselineInfo, DeviceInfo, Problem, RunRequest, TileConfig, VariantInfo
+from workbench.traffic import materialised
 
 MAX_D = 256
 EXACT = "ieee"
 BLOCK_RANGE = (16, 256)
 MULTI_WARPGROUP_BLOCKS = (192,)  # three warpgroups of 64 rows: what a kernel takes of these, it says itself
+OF_THE_KERNEL = ("block_m", "block_n", "num_warps")  # a kernel that is known says which of these it takes
 WARPS = model.WARPS
 STAGES = range(1, 9)
 MAX_SIDE = 2**24
+MAX_SPLITS = MAX_SIDE  # a split has a key at least
+SPLITS_ALLOWED = f"auto, or 1 to {MAX_SPLITS}"
 MAX_HEADS = 2**16
+MAX_SECONDS = 600
+MAX_SAMPLES = 1_000_000
+WRITES_SCORES = "materialized"
 TRACE_LIMIT_BYTES = 192 * 2**20
+_NEEDS_GPU = {
+    "cold": "flushes the L2 cache of a GPU",
+    "graph": "needs CUDA graphs",
+    "graph-cold": "needs CUDA graphs",
+    "profiler": "reads the times that a GPU records",
+}
 
 
 @dataclass(frozen=True)
@@ -39,15 +53,16 @@ def find_faults(
     baselines: Sequence[BaselineInfo] = (),
 ) -> tuple[Fault, ...]:
     """Everything that cannot work about `request`, in the order of the form; empty if it can run."""
-    faults = [*_problem_faults(request.problem), *_tile_faults(request), *_choice_faults(request)]
+    known = any(variant.name == request.kernel for variant in variants)
+    faults = [*_problem_faults(request.problem), *_tile_faults(request, known), *_choice_faults(request)]
     if variants:
-        faults += _variant_faults(request, variants)
+        faults += _variant_faults(request, variants, _multiplies_wrongly(request, device))
     if device is not None:
         faults += _interpreter_faults(request, device, variants)
     if baselines:
         faults += _baseline_faults(request, baselines, device)
     if device is not None and not faults:
-        faults += _memory_faults(request, device)
+        faults += [*_memory_faults(request, device)] or _time_faults(request, device)
     return tuple(faults)
 
 
@@ -86,9 +101,10 @@ def _problem_faults(problem: Problem) -> Iterator[Fault]:
         yield Fault("seed", f"seed is {problem.seed}; allowed are 0 to 2^63 - 1")
 
 
-def _tile_faults(request: RunRequest) -> Iterator[Fault]:
-    """What no kernel takes; a field that the engine is to choose is not looked at."""
-    return (fault for fault in _all_tile_faults(request.tile) if fault.field not in request.auto_tile)
+def _tile_faults(request: RunRequest, known: bool) -> Iterator[Fault]:
+    """What no kernel takes, less what a `known` kernel says itself; a field that the engine is to choose passes."""
+    passed = (*request.auto_tile, *(OF_THE_KERNEL if known else ()))
+    return (fault for fault in _all_tile_faults(request.tile) if fault.field not in passed)
 
 
 def _all_tile_faults(tile: TileConfig) -> Iterator[Fault]:
@@ -100,8 +116,8 @@ def _all_tile_faults(tile: TileConfig) -> Iterator[Fault]:
         yield Fault("num_warps", f"num_warps is {tile.num_warps}; allowed are {_listed(WARPS)}")
     if tile.num_stages not in STAGES:
         yield Fault("num_stages", f"num_stages is {tile.num_stages}; allowed are {STAGES[0]} to {STAGES[-1]}")
-    if tile.splits < AUTO_SPLITS:
-        yield Fault("splits", f"splits is {tile.splits}; allowed are {AUTO_SPLITS} (chosen by rule), 1 and more")
+    if not AUTO_SPLITS <= tile.splits <= MAX_SPLITS:
+        yield Fault("splits", f"splits is {tile.splits}; allowed are {SPLITS_ALLOWED}")
 
 
 def _choice_faults(request: RunRequest) -> Iterator[Fault]:
@@ -114,17 +130,22 @@ def _choice_faults(request: RunRequest) -> Iterator[Fault]:
         ("protocol", request.protocol, model.PROTOCOLS),
     )
     for name, value, allowed in choices:
-        if value not in allowed:
-            yield Fault(name, f"{name} is {value!r}; allowed are {_listed(allowed)}")
+        if value not in tuple(allowed):
+            yield Fault(name, f"{name} is {value!r}; allowed are {_listed(tuple(allowed))}")
     limit = request.time_limit_s
     if limit is not None and not 0 < limit < float("inf"):
         yield Fault("time_limit_s", f"time limit is {limit:g} s; allowed are finite numbers above 0")
+    if not 0 < request.max_seconds <= MAX_SECONDS:
+        yield Fault("max_seconds", f"max seconds is {request.max_seconds:g}; allowed are above 0 to {MAX_SECONDS}")
+    if not 1 <= request.max_samples <= MAX_SAMPLES:
+        yield Fault("max_samples", f"max samples is {request.max_samples}; allowed are 1 to {MAX_SAMPLES}")
     for name, tolerance in (("rtol", request.rtol), ("atol", request.atol)):
         if not 0 <= tolerance < float("inf"):
             yield Fault(name, f"{name} is {tolerance}; allowed are finite numbers from 0")
 
 
-def _variant_faults(request: RunRequest, variants: Sequence[VariantInfo]) -> Iterator[Fault]:
+def _variant_faults(request: RunRequest, variants: Sequence[VariantInfo], said: bool) -> Iterator[Fault]:
+    """What the kernel does not take; its dtype is left out where it is `said` with the device's faults."""
     variant = next((v for v in variants if v.name == request.kernel), None)
     if variant is None:
         known = _listed([v.name for v in variants])
@@ -133,7 +154,7 @@ def _variant_faults(request: RunRequest, variants: Sequence[VariantInfo]) -> Ite
     if variant.unavailable:
         able = _listed([v.name for v in variants if not v.unavailable])
         yield Fault("kernel", f"{variant.unavailable}; allowed are {able}")
-    yield from _variant_problem_faults(request.problem, variant)
+    yield from (f for f in _variant_problem_faults(request.problem, variant) if not (said and f.field == "dtype"))
     yield from _variant_tile_faults(request, variant)
     yield from _precision_faults(request, variant)
 
@@ -154,15 +175,15 @@ def _variant_problem_faults(problem: Problem, variant: VariantInfo) -> Iterator[
 
 
 def _variant_tile_faults(request: RunRequest, variant: VariantInfo) -> Iterator[Fault]:
-    tile, wrong = request.tile, {fault.field for fault in _all_tile_faults(request.tile)}
+    tile = request.tile
     for name, label, value, allowed in (
         ("block_m", "BLOCK_M", tile.block_m, variant.block_ms),
         ("block_n", "BLOCK_N", tile.block_n, variant.block_ns),
         ("num_warps", "num_warps", tile.num_warps, variant.warps),
     ):
-        if value not in allowed and name not in wrong and name not in request.auto_tile:
+        if value not in allowed and name not in request.auto_tile:
             yield Fault(name, f"{label} is {value}; kernel {variant.name} takes {_listed(allowed)}")
-    if tile.splits > 1 and not variant.splits and "splits" not in request.auto_tile:
+    if 1 < tile.splits <= MAX_SPLITS and not variant.splits and "splits" not in request.auto_tile:
         yield Fault("splits", f"splits is {tile.splits}; kernel {variant.name} takes 1")
 
 
@@ -179,13 +200,25 @@ def _precision_faults(request: RunRequest, variant: VariantInfo) -> Iterator[Fau
 
 
 def _interpreter_faults(request: RunRequest, device: DeviceInfo, variants: Sequence[VariantInfo]) -> Iterator[Fault]:
-    """bf16, which Triton's interpreter multiplies wrongly, unless the kernel does not take it anyway."""
-    if device.mode != "interpreter" or request.problem.dtype != "bf16":
+    """Protocols of a GPU; and bf16, which it multiplies wrongly."""
+    if device.mode != "interpreter":
         return
-    takes = next((v.dtypes for v in variants if v.name == request.kernel), model.DTYPES)
-    if "bf16" in takes:
-        allowed = _listed([dtype for dtype in takes if dtype != "bf16"]) or "other kernels"
-        yield Fault("dtype", f"dtype is bf16, which Triton's interpreter multiplies wrongly; allowed are {allowed}")
+    protocol = request.protocol
+    if protocol in model.PROTOCOLS and protocol not in model.HOST_PROTOCOLS:
+        allowed = _listed(model.HOST_PROTOCOLS)
+        why = _NEEDS_GPU[protocol]
+        yield Fault("protocol", f"protocol is {protocol}, which {why}; on the interpreter allowed are {allowed}")
+    if _multiplies_wrongly(request, device):
+        takes = next((v.dtypes for v in variants if v.name == request.kernel), model.DTYPES)
+        allowed = _listed([dtype for dtype in takes if dtype in model.HOST_DTYPES]) or "other kernels"
+        dtype = request.problem.dtype
+        yield Fault("dtype", f"dtype is {dtype}, which Triton's interpreter multiplies wrongly; allowed are {allowed}")
+
+
+def _multiplies_wrongly(request: RunRequest, device: DeviceInfo | None) -> bool:
+    """Whether the device is the interpreter, and the dtype one that it does not multiply rightly."""
+    dtype, mode = request.problem.dtype, device.mode if device is not None else "cuda"
+    return mode == "interpreter" and dtype in model.DTYPES and dtype not in model.HOST_DTYPES
 
 
 def _baseline_faults(
@@ -217,19 +250,38 @@ def _refusal(baseline: BaselineInfo, problem: Problem, where: str) -> str:
 
 
 def _memory_faults(request: RunRequest, device: DeviceInfo) -> Iterator[Fault]:
-    """Q, K, V, three outputs (the kernel's, SDPA's, the traced one) and the float64 reference must fit together.
+    """Q, K, V, five outputs (two checked, one timed, two of the recheck) and the float64 reference must fit together.
 
-    What is made of one head at a time (its float64 K and V, the comparison) counts once.
+    The kernel that writes S and P needs room for both, of all heads. What is made of one head at a time (its float64
+    K and V, the comparison) counts once.
     """
     problem = request.problem
     item = model.DTYPE_BYTES[problem.dtype]
     queries, keys = problem.total_heads * problem.m, problem.batch * problem.kv_heads * problem.n
-    need = problem.d * (queries * (4 * item + 8) + keys * 2 * item + (2 * problem.m + 2 * problem.n) * 8)
+    need = problem.d * (queries * (6 * item + 8) + keys * 2 * item + (2 * problem.m + 2 * problem.n) * 8)
+    parts = ""
+    if request.kernel == WRITES_SCORES:
+        scores = materialised(problem).together
+        need, parts = need + scores, f", {size_text(scores)} of it for S and P"
     if need > device.memory_bytes:
         yield Fault(
             "m",
-            f"{_heads_text(problem)}M x N x D is {problem.shape}, which needs {size_text(need)}; {device.name} has "
-            f"{size_text(device.memory_bytes)}: allowed are sizes that fit it",
+            f"{_heads_text(problem)}M x N x D is {problem.shape}, which needs {size_text(need)}{parts}; {device.name} "
+            f"has {size_text(device.memory_bytes)}: allowed are sizes that fit it",
+        )
+
+
+def _time_faults(request: RunRequest, device: DeviceInfo) -> Iterator[Fault]:
+    """What would go on for days on the interpreter; not asked before the tile is chosen, which decides it."""
+    if device.mode != "interpreter" or request.auto_tile:
+        return
+    seconds = run_seconds(request)
+    if seconds > REFUSE_ABOVE_SECONDS:
+        problem = request.problem
+        yield Fault(
+            "m",
+            f"{_heads_text(problem)}M x N x D is {problem.shape}, which takes about {duration_words(seconds)} on the "
+            f"interpreter; allowed is up to {duration_words(REFUSE_ABOVE_SECONDS)}",
         )
 
 

@@ -8,8 +8,21 @@ import time
 from collections.abc import Callable
 
 from tests.samples import INTERPRETER
+from workbench.ceilings import Ceilings
 from workbench.engine.stopping import StopFlag, StoppedError
-from workbench.model import BaselineInfo, Failed, Finished, Progress, Ready, RunEvent, RunRequest, Started
+from workbench.model import (
+    BaselineInfo,
+    CeilingsMeasured,
+    Failed,
+    Finished,
+    Progress,
+    Ready,
+    RunEvent,
+    RunRequest,
+    Started,
+)
+
+CEILINGS = Ceilings(INTERPRETER.name, "", INTERPRETER.torch, "2026-01-01T00:00:00", 1e12, fp32=1e13)
 
 _broken = False
 
@@ -25,6 +38,14 @@ def run(request: RunRequest, send: Callable[[RunEvent], None], stop: StopFlag) -
     """Behave as `request.kernel` says, then finish."""
     send(Started(request, INTERPRETER, "2026-01-01T00:00:00"))
     _ACTIONS[request.kernel](send, stop)
+    send(Finished(0.0))
+
+
+def measure_ceilings(send: Callable[[RunEvent], None], stop: StopFlag) -> None:
+    """Ceilings of a device that there is not."""
+    send(Progress("measuring", 0, 1))
+    stop.check()
+    send(CeilingsMeasured(CEILINGS))
     send(Finished(0.0))
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 
 from workbench.engine import job
-from workbench.engine.job import describe_failure, is_broken, prepare
+from workbench.engine.job import describe_failure, is_broken, measure_ceilings, prepare
 from workbench.engine.stopping import StopFlag
 from workbench.model import RunEvent, RunRequest, Started
 
-__all__ = ["describe_failure", "is_broken", "prepare", "run"]
+__all__ = ["describe_failure", "is_broken", "measure_ceilings", "prepare", "run"]
 
 
 def run(request: RunRequest, send: Callable[[RunEvent], None], stop: StopFlag) -> None:
@@ -23,8 +23,8 @@ def run(request: RunRequest, send: Callable[[RunEvent], None], stop: StopFlag) -
     if action is None:
         job.run(request, send, stop)
         return
-    assert job._ready is not None
-    send(Started(request, job._ready.device, datetime.now().isoformat()))
+    assert job._settled is not None
+    send(Started(request, job._settled.ready.device, datetime.now().isoformat()))
     action()
 
 

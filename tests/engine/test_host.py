@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.engine.fake_jobs import CEILINGS
 from workbench.engine.host import KernelHost
-from workbench.model import Failed, Finished, Log, Problem, Progress, RunEvent, RunRequest, Started
+from workbench.model import CeilingsMeasured, Failed, Finished, Log, Problem, Progress, RunEvent, RunRequest, Started
 
 FAKE = "tests.engine.fake_jobs"
 
@@ -88,6 +89,17 @@ def test_an_exception_keeps_the_child_and_a_dead_context_replaces_it(host: Kerne
     assert not host.is_alive()
     assert_next_run_works(host)
     assert host.pid != pid
+
+
+def test_ceilings_are_measured_like_a_run_and_kept_with_what_the_child_announced(host: KernelHost) -> None:
+    events = list(host.measure_ceilings())
+    assert [type(e) for e in events[-3:]] == [Progress, CeilingsMeasured, Finished]
+    assert host.ready is not None and host.ready.ceilings == CEILINGS
+    assert_next_run_works(host)
+    host.announce_run()
+    host.stop()
+    assert failure_of(list(host.measure_ceilings())).kind == "cancelled"
+    assert_next_run_works(host)
 
 
 def test_the_last_words_of_a_dead_child_are_in_the_failure_and_in_the_log(host: KernelHost) -> None:

@@ -7,7 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from workbench.engine.measure import HostClock, Plan, article_launches, article_plan, measure_article
+from workbench.engine.clocks import HostClock
+from workbench.engine.measure import Plan, article_launches, article_plan, measure_article
 from workbench.engine.stopping import StopFlag, StoppedError
 from workbench.model import FloatArray, Problem
 

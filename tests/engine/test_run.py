@@ -18,6 +18,8 @@ from workbench.engine.host import KernelHost
 from workbench.engine.stopping import StopFlag
 from workbench.model import (
     Checked,
+    Comparison,
+    DeviceState,
     Failed,
     Finished,
     FloatArray,
@@ -26,6 +28,7 @@ from workbench.model import (
     Problem,
     Progress,
     Ready,
+    Rechecked,
     RunEvent,
     RunRequest,
     Samples,
@@ -51,6 +54,7 @@ def of_type(events: list[RunEvent], kind: type) -> list[RunEvent]:
     return [event for event in events if isinstance(event, kind)]
 
 
+ONE_EACH = (Checked, Measured, Rechecked)
 SMALL = RunRequest(Problem(20, 40, 8), TileConfig(16, 16), device="interpreter")
 
 
@@ -58,9 +62,45 @@ def test_a_run_checks_first_then_times_then_traces(host: KernelHost) -> None:
     events = run(host, SMALL)
     assert isinstance(events[-1], Finished)
     kinds = [type(e) for e in events if not isinstance(e, Progress)]
-    assert [k for i, k in enumerate(kinds) if i == 0 or kinds[i - 1] is not k or k in (Checked, Measured)][-9:] == [
-        Started, Checked, Checked, Samples, Measured, Samples, Measured, TileStates, Finished,
+    assert [k for i, k in enumerate(kinds) if i == 0 or kinds[i - 1] is not k or k in ONE_EACH][-12:] == [
+        Started, Checked, Checked, Samples, Measured, Samples, Measured, DeviceState, Rechecked, Rechecked, TileStates,
+        Finished,
     ]  # fmt: skip
+
+
+def test_in_turns_both_are_timed_before_either_is_measured(host: KernelHost) -> None:
+    events = run(host, replace(SMALL, protocol="warm", max_samples=40))
+    kinds = [type(e) for e in events if not isinstance(e, Progress | Samples)]
+    assert kinds[kinds.index(Started) :] == [
+        Started, Checked, Checked, DeviceState, Measured, Measured, Comparison, Rechecked, Rechecked, TileStates,
+        Finished,
+    ]  # fmt: skip
+    roles = [e.role for e in events if isinstance(e, Samples)]
+    assert roles[:4] == ["kernel", "baseline", "kernel", "baseline"]
+    for event in events:
+        if isinstance(event, Measured):
+            latency = event.measurement.latency
+            assert (latency.protocol, latency.clock, latency.ended_by) == ("warm", "host", "samples")
+            assert len(latency.samples) == latency.launches == 40 and latency.interval is not None
+    state = next(e for e in events if isinstance(e, DeviceState))
+    assert len(state.trace.t) == 0 and "interpreter" in state.trace.missing[0].reason and state.warnings == ()
+    assert all(e.bits_equal and e.deterministic and not e.failed for e in events if isinstance(e, Rechecked))
+
+
+def test_where_the_kernel_comes_from_is_said(host: KernelHost) -> None:
+    events = run(host, replace(SMALL, problem=replace(SMALL.problem, inputs="zeros"), sdpa="none"))
+    provenance = next(e for e in events if isinstance(e, Started)).provenance
+    assert provenance.kernel_file == "kernels/article.py" and len(provenance.source_sha256) == 64
+    assert provenance.power_limit_w is None and provenance.ecc == ""
+    assert [w.kind for e in events if isinstance(e, DeviceState) for w in e.warnings] == ["inputs"]
+
+
+def test_ceilings_of_the_interpreter_are_refused_in_one_line(host: KernelHost) -> None:
+    events = list(host.measure_ceilings())
+    end = events[-1]
+    assert isinstance(end, Failed) and end.kind == "invalid" and "\n" not in end.message
+    assert "not measured: on the interpreter there is no GPU" in end.message
+    assert isinstance(run(host, SMALL)[-1], Finished)
 
 
 def test_everything_says_that_this_is_no_gpu_time(host: KernelHost) -> None:
@@ -264,6 +304,10 @@ def test_the_backend_that_auto_takes_is_found_out(host: KernelHost) -> None:
         (
             RunRequest(Problem(8, 8, 8), device="interpreter", kernel="none such"),
             "kernel is 'none such'; allowed are article",
+        ),
+        (
+            RunRequest(Problem(8, 8, 8), device="interpreter", protocol="cold"),
+            "protocol is cold, which flushes the L2 cache of a GPU; on the interpreter allowed are article, warm",
         ),
         (RunRequest(Problem(8, 8, 300), device="interpreter"), "D is 300; allowed are 1 to 256"),
         (RunRequest(Problem(2**24, 2**24, 256), device="interpreter"), "needs"),

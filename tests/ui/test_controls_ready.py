@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from tests.samples import GPU, INTERPRETER
 from tests.ui.form_driver import ANY, ARTICLE, choice, fault_line, flag, hint, number, open_form, ready, type_text
-from workbench.model import Problem, Ready, RunRequest, TileConfig
+from tests.ui.hands import press_key
+from workbench.model import PROTOCOLS, Problem, Ready, RunRequest, TileConfig
 from workbench.ui.controls import Controls
 from workbench.ui.fields import Choice, Flag
 from workbench.ui.form import FIELDS
@@ -270,3 +271,34 @@ def test_the_whole_form_fits_its_dock(qtbot: QtBot, theme: str) -> None:
                 assert form.rect().contains(child.geometry()), child.objectName()
     finally:
         app.setStyleSheet(before)
+
+
+def test_protocols_have_their_meaning_and_the_interpreter_s_lack_a_reason(controls: Controls) -> None:
+    controls.set_ready(ready())
+    protocols = choice(controls, "protocol")
+    assert items(protocols) == dict.fromkeys(PROTOCOLS)
+    assert protocols.itemData(1, Qt.ItemDataRole.ToolTipRole) == PROTOCOLS["cold"]
+    controls.set_ready(ready(INTERPRETER))
+    reasons = {name: reason for name, reason in items(protocols).items() if reason}
+    assert sorted(reasons) == ["cold", "graph", "graph-cold", "profiler"]
+    assert all("on the interpreter allowed are article, warm" in (reason or "") for reason in reasons.values())
+    protocols.set_value("cold")
+    assert "which flushes the L2 cache of a GPU" in fault_line(controls, "protocol")
+
+
+def test_the_limit_of_time_is_for_protocols_without_a_fixed_count(controls: Controls) -> None:
+    controls.set_ready(ready())
+    seconds = number(controls, "max_seconds")
+    assert not seconds.isEnabled() and "fixed number of launches" in seconds.toolTip()
+    choice(controls, "protocol").set_value("cold")
+    assert seconds.isEnabled() and controls.request().protocol == "cold"
+    seconds.setFocus()
+    press_key(seconds, Qt.Key.Key_Up)
+    assert controls.request().max_seconds == 10
+    press_key(seconds, Qt.Key.Key_Down)
+    press_key(seconds, Qt.Key.Key_Down)
+    assert controls.request().max_seconds == 2
+    type_text(seconds, "0")
+    assert "max seconds is 0" in fault_line(controls, "max_seconds")
+    choice(controls, "protocol").set_value("article")
+    assert seconds.isEnabled()  # what is wrong with it can be mended

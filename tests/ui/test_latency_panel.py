@@ -9,9 +9,20 @@ import pytest
 from PyQt6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
-from tests.samples import GPU, INTERPRETER, make_record
+from tests.samples import GPU, INTERPRETER, make_record, recorded_state
+from workbench.device_state import DeviceTrace
 from workbench.metrics import format_time
-from workbench.model import INTERPRETER_LABEL, Failed, Problem, RunRecord, Samples, TileConfig
+from workbench.model import (
+    INTERPRETER_LABEL,
+    DeviceState,
+    Failed,
+    Measured,
+    Problem,
+    RunRecord,
+    Samples,
+    TileConfig,
+)
+from workbench.modes import Modes
 from workbench.ui.axes import text_height
 from workbench.ui.panels.latency import LatencyPanel
 from workbench.ui.panels.latency_history import MOST_LABEL
@@ -77,8 +88,8 @@ def test_header_is_two_lines_in_the_units_of_each_time(panel: LatencyPanel) -> N
     feed(panel, make_record(problem=PROBLEM, kernel_us=357200, baseline_us=132.6, device=INTERPRETER))
     lines = panel.header.plain().splitlines()
     assert len(lines) == 2
-    assert " ms (p20–p80" in lines[0]
-    assert " µs (p20–p80" in lines[1]
+    assert " ms (95%" in lines[0] and " ms, p20–p80" in lines[0]
+    assert " µs (95%" in lines[1] and " µs, p20–p80" in lines[1]
 
 
 def test_started_forgets_the_last_run(panel: LatencyPanel) -> None:
@@ -120,7 +131,7 @@ def test_auto_scale_follows_the_medians_and_can_be_overridden(panel: LatencyPane
 @pytest.mark.parametrize(("us", "unit"), [(300.0, "µs"), (3e4, "ms"), (3e6, "s")])
 def test_axis_names_the_unit(panel: LatencyPanel, us: float, unit: str) -> None:
     feed(panel, make_record(problem=PROBLEM, kernel_us=us, baseline_us=us))
-    assert panel.samples_plot.plot.getAxis("left").labelText == f"time per launch, {unit}"
+    assert panel.samples_plot.plot.getAxis("left").labelText == f"time per launch, {unit}, article protocol"
 
 
 def test_interpreter_is_named_in_the_warning_colour(panel: LatencyPanel) -> None:
@@ -210,7 +221,7 @@ def test_run_labels_take_two_lines_side_by_side_or_one_upright_and_never_the_who
 def test_header_says_dtype_mask_and_heads_where_they_are_not_the_plain_ones(panel: LatencyPanel) -> None:
     panel.resize(1400, 500)
     feed(panel, make_record(problem=replace(PROBLEM, heads=4, kv_heads=2, dtype="bf16", causal=True)))
-    assert "bf16, causal · 4 / 2 KV heads · 50 launches each" in panel.header.plain()
+    assert "article protocol · bf16, causal · 4 / 2 KV heads · 50 launches each" in panel.header.plain()
     feed(panel, of_kernel(2, "flash", "bf16x3"))
     assert "flash bf16x3 kernel" in panel.header.plain()
     assert "fp32" not in panel.header.plain()
@@ -243,10 +254,12 @@ def test_hover_tells_sample_bin_and_run(panel: LatencyPanel, qtbot: QtBot) -> No
     assert "article&nbsp;kernel" in lines[0]
     assert "launch 7" in lines[1]
     assert format_time(value) in lines[1]
+    assert lines[2] == "article protocol"
     run = panel.hover_lines(panel.history_plot.plot.vb.mapViewToScene(QPointF(0, value)))
     assert "32×16" in run[0]
     assert "8 warps, 2 stages" in run[0]
-    assert "p20–p80" in run[1]
+    assert run[1] == "article protocol"
+    assert "p20–p80" in run[2]
     counted = panel.hover_lines(panel.distribution_plot.plot.vb.mapViewToScene(QPointF(1, value)))
     assert "µs" in counted[0]
     assert "launch" in counted[1]
@@ -276,3 +289,64 @@ def test_theme_can_change_under_a_run(panel: LatencyPanel) -> None:
     panel.tick()
     assert light.kernel in panel.header.kernel.text()
     assert panel.samples_plot.points["kernel"].opts["brush"].color().name() == light.kernel
+
+
+def test_runs_of_different_protocols_never_share_a_trend(panel: LatencyPanel) -> None:
+    cold = [make_record(i, PROBLEM, TileConfig(16, 16 * i), protocol="cold") for i in (1, 2)]
+    panel.set_history([*cold, make_record(3, PROBLEM), make_record(4, PROBLEM, protocol="warm")])
+    feed(panel, cold[1])
+    assert panel.history_plot.axis._labels == ["16×16", "16×32"]
+    assert panel.history_plot.axis.labelText.startswith("cold runs")
+    panel.resize(1400, 500)
+    panel.tick()
+    assert "cold protocol · 50 launches each · 10 warm-ups · 10 rounds" in panel.header.plain()
+
+
+def of_latency(record: RunRecord, **changes: object) -> RunRecord:
+    """`record` with other findings about its kernel's times."""
+    kernel = record.measured[0].measurement
+    latency = replace(kernel.latency, **changes)  # type: ignore[arg-type]
+    return replace(record, measured=(Measured(replace(kernel, latency=latency)), record.measured[1]))
+
+
+def test_the_interval_is_a_band_and_two_modes_are_two_lines_with_a_label(panel: LatencyPanel) -> None:
+    modes = Modes((380.0, 395.0), (0.8, 0.2))
+    record = of_latency(make_record(problem=PROBLEM, protocol="cold"), modes=modes)
+    feed(panel, record)
+    marks = panel.samples_plot.marks
+    interval = record.measured[0].measurement.latency.interval
+    assert interval is not None
+    band = marks.bands["kernel"].rect()
+    assert (band.top(), band.bottom()) == pytest.approx((interval.low, interval.high))
+    assert sorted(set(marks.modes["kernel"].getData()[1])) == [380.0, 395.0]
+    assert marks.labels["kernel"].isVisible() and not marks.labels["baseline"].isVisible()
+    assert marks.labels["kernel"].toPlainText().startswith("two modes")
+    assert not marks.modes["baseline"].isVisible()
+    feed(panel, of_latency(record, modes=None, interval=None))
+    assert not marks.bands["kernel"].isVisible() and not marks.modes["kernel"].isVisible()
+
+
+def test_the_strip_is_shown_live_and_hidden_with_a_reason_where_nothing_can_be_read(panel: LatencyPanel) -> None:
+    record = make_record(problem=PROBLEM, protocol="cold")
+    panel.take(record.started)
+    panel.take(Samples("kernel", np.array([10.0, 11.0])))
+    panel.tick()
+    assert panel.strip.isHidden()
+    panel.take(recorded_state("throttled"))
+    panel.tick()
+    assert not panel.strip.isHidden()
+    feed(panel, replace(record, device_state=DeviceState(DeviceTrace.without("on the interpreter there is no GPU"))))
+    assert panel.strip.isHidden()
+    assert "no device state: on the interpreter there is no GPU" in panel.header.clock.toolTip()
+
+
+def test_an_output_that_changed_is_said_before_its_speed(panel: LatencyPanel) -> None:
+    record = make_record(problem=PROBLEM, protocol="cold")
+    changed = replace(record.rechecked[0], failed=True, text="changed while timing: suspect a race")
+    record = replace(record, rechecked=(changed, record.rechecked[1]))
+    panel.set_history([record])
+    feed(panel, record)
+    text = panel.header.plain()
+    assert text.index("FAIL") < text.index("median")
+    assert "suspect a race" in panel.header.kernel.toolTip()
+    assert [spot.symbol() for spot in panel.history_plot.points["kernel"].points()] == ["x"]

@@ -11,12 +11,13 @@ from PyQt6.QtGui import QAction, QGuiApplication
 from PyQt6.QtWidgets import QMenu, QTableView
 from pytestqt.qtbot import QtBot
 
-from tests.samples import INTERPRETER, make_record
+from tests.samples import INTERPRETER, make_record, recorded_state
 from tests.ui import hands
 from tests.ui.hands import press_key
 from workbench.model import Failed, Problem, RunRecord, RunRequest, TileConfig
 from workbench.ui.results_table import ResultsTable
-from workbench.ui.run_columns import COLUMNS, Cell
+from workbench.ui.run_cells import Cell
+from workbench.ui.run_columns import COLUMNS, tsv
 from workbench.ui.theme import load_theme
 
 DARK = load_theme("dark")
@@ -321,3 +322,55 @@ def test_colours_follow_the_theme(table: ResultsTable) -> None:
     assert state.data(Qt.ItemDataRole.ForegroundRole) == DARK.color("bad")
     table.apply_theme(load_theme("light"))
     assert state.data(Qt.ItemDataRole.ForegroundRole) == load_theme("light").color("bad")
+
+
+def test_the_interval_and_the_protocol_have_columns_and_are_copied() -> None:
+    record = make_record(1, Problem(8, 32, 4), protocol="cold")
+    latency = record.measured[0].measurement.latency
+    assert latency.half_width is not None and latency.interval is not None
+    shown = cell(record, "±95%")
+    assert shown.text == f"±{100 * latency.half_width:.1f}%"
+    assert shown.plain == (f"{100 * latency.half_width:.3g}",)
+    assert shown.sort == latency.half_width
+    assert "95% interval of the median" in shown.tooltip
+    assert cell(record, "Protocol").text == "cold"
+    assert "L2 cache flushed" in cell(record, "Protocol").tooltip
+    for title in ("Median", "SDPA", "SDPA/kernel"):
+        assert "cold protocol" in cell(record, title).tooltip
+    header, line = (row.split("\t") for row in tsv([record]).splitlines())
+    copied = dict(zip(header, line, strict=True))
+    assert copied["protocol"] == "cold" and copied["interval half-width (%)"] == shown.plain[0]
+    assert cell(small(5), "±95%").text == "–"  # five launches have no interval
+
+
+def test_the_ratio_is_that_of_paired_rounds_where_there_is_one() -> None:
+    record = make_record(1, Problem(8, 32, 4), protocol="cold")
+    assert record.comparison is not None
+    shown = cell(record, "SDPA/kernel")
+    assert shown.sort == record.comparison.ratio.baseline_over_kernel
+    assert "95% interval from paired rounds" in shown.tooltip
+    assert "p20 / p80" in cell(make_record(1, Problem(8, 32, 4)), "SDPA/kernel").tooltip
+
+
+def test_warnings_have_a_mark_whose_tooltip_is_the_sentence(table: ResultsTable) -> None:
+    assert view(table).isColumnHidden(TITLES.index("!"))  # nothing to mark
+    state = recorded_state("throttled")
+    record = make_record(7, Problem(8, 32, 4), protocol="cold", device_state=state)
+    table.upsert(no_arrays(record))
+    assert not view(table).isColumnHidden(TITLES.index("!"))
+    shown = cell(record, "!")
+    assert (shown.text, shown.tone) == ("!", "warn")
+    assert shown.tooltip == "\n".join(warning.text for warning in state.warnings)
+    assert "throttled by power" in shown.plain[0]
+
+
+def test_an_output_that_changed_while_timing_is_no_pass() -> None:
+    record = make_record(1, Problem(8, 32, 4), protocol="cold")
+    text = "changed while timing: suspect a race"
+    changed = replace(record.rechecked[0], failed=True, max_abs_after=0.5, text=text)
+    record = replace(record, rechecked=(changed, record.rechecked[1]))
+    state = cell(record, "State")
+    assert (state.text, state.tone, state.plain) == ("CHANGED", "bad", ("changed while timing",))
+    assert "5.0e-1 after" in state.tooltip
+    assert cell(record, "Median").struck and text in cell(record, "Median").tooltip
+    assert cell(record, "SDPA/kernel").text == "n/a"

@@ -9,9 +9,23 @@ from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
-from tests.samples import GPU, INTERPRETER, make_record
-from workbench.model import Failed, Finished, Problem, Progress, Ready, RunRecord, TileConfig
-from workbench.ui.elided import Badge, ElidedLabel
+from tests.samples import GPU, INTERPRETER, make_record, recorded_state
+from workbench.model import (
+    Comparison,
+    Ending,
+    Failed,
+    Finished,
+    Measured,
+    Problem,
+    Progress,
+    Ready,
+    Role,
+    RunRecord,
+    TileConfig,
+)
+from workbench.modes import Modes
+from workbench.statistics import Drift, Interval, Ratio
+from workbench.ui.elided import Badge, ElidedLabel, Note
 from workbench.ui.theme import load_theme
 from workbench.ui.verdict import Verdict
 
@@ -232,3 +246,132 @@ def test_gpu_ready_after_a_run_leaves_the_result(verdict: Verdict) -> None:
     before = verdict.text()
     verdict.take(Ready(GPU, (), ()))
     assert verdict.text() == before
+
+
+def of_latency(record: RunRecord, role: Role = "kernel", **changes: object) -> RunRecord:
+    """`record` with other findings about the times of `role`."""
+    measured = [
+        Measured(replace(m.measurement, latency=replace(m.measurement.latency, **changes)))  # type: ignore[arg-type]
+        if m.measurement.role == role
+        else m
+        for m in record.measured
+    ]
+    return replace(record, measured=tuple(measured))
+
+
+def test_the_protocol_and_the_interval_of_the_median_are_on_the_headline(verdict: Verdict) -> None:
+    record = of_latency(make_record(1, kernel_us=380.0, protocol="cold"), interval=Interval(379.0, 391.0))
+    replay(verdict, record)
+    texts = shown(verdict)
+    assert "cold protocol" in texts
+    assert "379–391 µs" in texts
+    interval = next(text for text in texts if text.startswith("95%: "))
+    low, high = (float(x) for x in interval.removeprefix("95%: ").removesuffix("×").split("–"))
+    assert 1.9 < low < high < 2.1  # of paired rounds, in the sense of "slower"
+
+
+def test_live_the_protocol_is_said_from_the_start(verdict: Verdict) -> None:
+    verdict.take(make_record(1, protocol="warm").started)
+    assert "warm protocol" in verdict.text()
+
+
+@pytest.mark.parametrize(
+    ("ended_by", "half", "words"),
+    [
+        ("precision", 0.006, "interval 0.6% after 0.3 s"),
+        ("time", 0.023, "limit of 5 s: interval still 2.3%"),
+        ("samples", 0.023, "limit of 20,000 samples: interval still 2.3%"),
+        ("fixed", 0.0003, "50 launches, interval 0.03%"),
+    ],
+)
+def test_how_the_timing_ended_is_said(verdict: Verdict, ended_by: Ending, half: float, words: str) -> None:
+    record = make_record(1, protocol="cold", device_state=recorded_state("steady"))
+    median = record.measured[0].measurement.latency.median
+    interval = Interval(median * (1 - half), median * (1 + half))
+    record = of_latency(record, interval=interval, ended_by=ended_by)
+    replay(verdict, of_latency(record, "baseline", ended_by=ended_by, interval=None))
+    assert verdict.ending.text() == words
+    assert "kernel: " + words in verdict.ending.toolTip()
+
+
+def test_level_is_said_where_the_interval_contains_1(verdict: Verdict) -> None:
+    record = make_record(1, kernel_us=100.0, baseline_us=101.0, protocol="cold")
+    replay(verdict, replace(record, comparison=Comparison(Ratio(1.01, 0.99, 1.03))))
+    assert "level with SDPA" in shown(verdict)
+    replay(verdict, replace(record, comparison=Comparison(Ratio(1.01, 1.005, 1.015))))
+    assert "1% faster than SDPA" in shown(verdict)
+    replay(verdict, replace(record, comparison=Comparison(Ratio(1.5, 0.0, float("inf")))))
+    assert "level with SDPA" in shown(verdict)
+    assert "inf" not in verdict.text()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("throttled", ["clocks not steady", "throttled by power"]),
+        ("unsteady", ["clocks not steady"]),
+        ("shared", ["another process uses this GPU"]),
+        ("steady", []),
+    ],
+)
+def test_what_the_device_did_is_a_chip_with_its_sentence(verdict: Verdict, name: str, words: list[str]) -> None:
+    state = recorded_state(name)
+    verdict.take(make_record(1, protocol="cold").started)
+    verdict.take(state)  # live, before anything is measured
+    verdict.tick()
+    assert list(verdict.chips.texts()) == words
+    assert [chip.toolTip() for chip in verdict.chips.shown()] == [warning.text for warning in state.warnings]
+    assert all(chip.color() == DARK.color("warn") for chip in verdict.chips.shown())
+
+
+def test_zeros_flatter_once(verdict: Verdict) -> None:
+    replay(verdict, make_record(1, Problem(16, 32, 8, inputs="zeros")))
+    assert verdict.chips.texts() == ("zeros flatter",)
+
+
+def test_launch_bound_modes_and_drift_are_chips(verdict: Verdict) -> None:
+    record = make_record(1, kernel_us=14.7, protocol="warm")
+    median = record.measured[0].measurement.latency.median
+    record = of_latency(record, kernel_us=5.1, kernel_names=("attention_kernel",), drift=Drift(0.02))
+    record = of_latency(record, "baseline", modes=Modes((383.6, 389.6), (0.82, 0.18)))
+    verdict.resize(1600, verdict.height())
+    replay(verdict, record)
+    bound = f"launch-bound: 5.1 µs of {median:.1f} µs is the kernel"
+    modes = "SDPA two modes: 383.6 µs (82%) and 389.6 µs (18%)"
+    assert verdict.chips.texts() == (bound, "drifting by +2.0%", modes)
+    assert "attention_kernel" in verdict.chips.shown()[0].toolTip()
+
+
+def test_changed_while_timing_is_first_and_there_is_no_ratio(verdict: Verdict) -> None:
+    record = make_record(1, kernel_us=50.0, protocol="cold")
+    text = "changed while timing: suspect a race"
+    changed = replace(record.rechecked[0], failed=True, max_abs_after=0.02, bits_equal=False, text=text)
+    replay(verdict, replace(record, rechecked=(changed, record.rechecked[1])))
+    texts = shown(verdict)
+    first = next(label for label in texts if label == "CHANGED while timing: suspect a race")
+    assert texts[first] == DARK.color("bad")
+    values = [text for text in texts if text == first or text.endswith("µs")]
+    assert values[0] == first
+    assert "than SDPA" not in verdict.text()
+    assert "2.0e-2 after timing" in texts and "passed" not in verdict.text()
+    assert DARK.color("kernel") not in texts.values()
+
+
+def test_changes_of_the_baseline_are_named_and_not_deterministic_is_no_failure(verdict: Verdict) -> None:
+    record = make_record(1, protocol="cold")
+    ours, theirs = record.rechecked
+    replay(verdict, replace(record, rechecked=(ours, replace(theirs, failed=True, text="it changed"))))
+    assert "SDPA CHANGED while timing: suspect a race" in verdict.text()
+    replay(verdict, replace(record, rechecked=(replace(ours, deterministic=False, text="two launches differ"), theirs)))
+    assert verdict.chips.texts() == ("not deterministic",)
+    assert "CHANGED" not in verdict.text() and "passed" in verdict.text()
+
+
+def test_a_note_is_whole_or_short_but_never_cut(qtbot: QtBot, verdict: Verdict) -> None:
+    record = make_record(1, WIDE, kernel_us=762.6, protocol="cold", device_state=recorded_state("throttled"))
+    replay(verdict, record)
+    for width in (1400, 1000, 900):
+        verdict.resize(width, verdict.height())
+        for note in verdict.findChildren(Note):
+            if note.isVisible():
+                assert note.shown_text() in (note.text(), "") or note.shown_text().startswith("±")

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QMessageBox
+from PyQt6.QtCore import QSettings, Qt
+from PyQt6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from tests.samples import make_record
@@ -17,13 +17,23 @@ from tests.ui.conftest import MakeWindow
 from tests.ui.hands import press_key
 from workbench.model import Failed, Finished, Problem, RunRecord, RunRequest, TileConfig
 from workbench.session import Session
+from workbench.ui.bridge import OfCeilings, Rested, RunWorker
 from workbench.ui.main_window import MainWindow
+from workbench.ui.panels import PANELS
+from workbench.ui.panels.memory import MemoryPanel
+from workbench.ui.panels.roofline import RooflinePanel
 
 RUN_MS = 60_000
 SMALL = RunRequest(Problem(20, 40, 8), TileConfig(16, 16), device="interpreter")
 # Several seconds on the interpreter: long enough to stop, to crash, or to be overtaken, and on a busy machine still
 # below what the window asks about first.
 LONG = RunRequest(Problem(192, 192, 16), TileConfig(16, 16), device="interpreter")
+
+
+def add_record(window: MainWindow) -> RunRecord:
+    """A run that the window has kept."""
+    record = Session(window.session_path()).add(make_record(1, Problem(16, 32, 8)))
+    return window._library.add(record, saved=True)
 
 
 def run_to_end(
@@ -298,3 +308,104 @@ def test_the_promised_keys_exist_once(make_test_window: MakeWindow, name: str) -
     window = make_test_window()
     owners = [a for a in window.actions() if name in [s.toString() for s in a.shortcuts()]]
     assert len(owners) == 1
+
+
+NEW_PANELS = ("roofline", "memory")
+
+
+def test_the_first_sight_is_of_the_runs_with_the_new_panels_behind_them(
+    qtbot: QtBot, make_test_window: MakeWindow
+) -> None:
+    window = make_test_window()
+    qtbot.waitExposed(window)
+    QApplication.processEvents()
+    assert not window.results.visibleRegion().isEmpty()
+    docks = window.tabifiedDockWidgets(window.docks.dock("results"))
+    assert [dock.windowTitle() for dock in docks] == ["Roofline", "Memory", "Log"]
+    menus = window.menuBar()
+    assert menus is not None
+    view = next(action.menu() for action in menus.actions() if action.text() == "&View")
+    assert view is not None
+    assert {"Roofline", "Memory"} <= {action.text() for action in view.actions()}
+    assert set(NEW_PANELS) <= set(window.widget_names())
+
+
+@pytest.mark.parametrize("kept_names", [False, True], ids=["an old program's layout", "this one's, of fewer panels"])
+def test_a_layout_that_does_not_know_a_panel_does_not_hide_it(
+    make_test_window: MakeWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_names: bool
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("workbench.ui.stage.PANELS", tuple(p for p in PANELS if p.name not in NEW_PANELS))
+        old = make_test_window()
+        old.docks.dock("error").hide()
+        old.close()
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    if not kept_names:
+        settings.remove("docks")
+        settings.sync()
+    window = make_test_window("other.tilescope")
+    QApplication.processEvents()
+    for name in NEW_PANELS:
+        dock = window.docks.dock(name)
+        assert dock.isVisibleTo(window) and not dock.isFloating()
+        assert dock in window.tabifiedDockWidgets(window.docks.dock("results"))
+    assert not window.results.visibleRegion().isEmpty()
+    assert not window.docks.dock("error").isVisibleTo(window)  # what was hidden stays so
+    window.docks.dock("roofline").hide()
+    window.close()
+    again = make_test_window("third.tilescope")
+    assert not again.docks.dock("roofline").isVisibleTo(again)  # a known one that was hidden is no new one
+
+
+def test_ceilings_cannot_be_measured_on_the_interpreter_and_the_panel_says_why(
+    qtbot: QtBot, make_test_window: MakeWindow
+) -> None:
+    window = make_test_window()
+    run_to_end(qtbot, window, SMALL)
+    command = window.command("ceilings")
+    assert not command.isEnabled() and "on the interpreter" in command.toolTip()
+    roofline = window.widget("roofline")
+    assert isinstance(roofline, RooflinePanel)
+    window.flush()
+    assert "interpreter" in roofline.stack.card.label.text()
+    memory = window.widget("memory")
+    assert isinstance(memory, MemoryPanel)
+    window.flush()
+    assert memory.numbers is not None and memory.numbers.whole.scores == 20 * 40 * 4
+
+
+def test_measuring_ceilings_reaches_the_panels_and_leaves_the_shown_run(
+    qtbot: QtBot, make_test_window: MakeWindow
+) -> None:
+    window = make_test_window()
+    worker = RunWorker(Session(window.session_path()), "auto", "tests.engine.fake_jobs")
+    seen: list[object] = []
+    worker.arrived.connect(seen.append)
+    worker.arrived.connect(window._take)
+    window.show_record(add_record(window))
+    window.flush()
+    before = window.verdict.text()
+    worker.start()
+    try:
+        worker.measure_ceilings()
+        qtbot.waitUntil(lambda: any(isinstance(e, Rested) for e in seen), timeout=RUN_MS)
+    finally:
+        worker.close()
+    measuring = [event.event for event in seen if isinstance(event, OfCeilings)]
+    assert [type(event).__name__ for event in measuring] == ["Progress", "CeilingsMeasured", "Finished"]
+    assert "are measured" in window.status.currentMessage()
+    window.flush()
+    assert window.verdict.text() == before
+
+
+def test_a_stop_cancels_ceilings_that_wait(qtbot: QtBot, make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    worker = RunWorker(Session(window.session_path()), "auto", "tests.engine.fake_jobs")
+    seen: list[object] = []
+    worker.arrived.connect(seen.append)
+    worker.measure_ceilings()
+    worker.stop()
+    (event,) = seen
+    assert isinstance(event, OfCeilings) and isinstance(event.event, Failed) and event.event.kind == "cancelled"
+    window._take(event)
+    assert "The ceilings were not measured: stopped" in window.status.currentMessage()

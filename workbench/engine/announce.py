@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernels import VARIANTS, KernelVariant
 from workbench.engine.packages import PACKAGES, is_installed
-from workbench.model import DTYPES, BaselineInfo, DeviceInfo, VariantInfo
+from workbench.model import DTYPES, HOST_DTYPES, BaselineInfo, DeviceInfo, VariantInfo
 
 HALVES = ("fp16", "bf16")
 CAUSAL = "causal is is_causal where M = N, elsewhere causal_lower_right or a mask made once"
@@ -56,7 +56,7 @@ def _variant(variant: KernelVariant, device: DeviceInfo) -> VariantInfo:
         name=variant.name,
         title=variant.title,
         description=variant.description,
-        dtypes=variant.dtypes,
+        dtypes=tuple(dtype for dtype in variant.dtypes if device.mode == "cuda" or dtype in HOST_DTYPES),
         precisions=variant.precisions,
         max_d=variant.max_d,
         block_ms=variant.block_ms,

@@ -28,6 +28,10 @@ _BACKENDS = {
 }
 
 
+# What PyTorch says of the backend is proved by its kernels' names; "unknown" where it does not say.
+SDPA_BACKENDS = (*_BACKENDS, "unknown")
+
+
 class Baseline(Protocol):
     """An attention to hold the kernel against. `backend` names what really runs, `note` what is to be said of it."""
 

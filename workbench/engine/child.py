@@ -5,7 +5,6 @@ It knows no torch: the module that does the work is named by its import path, so
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import os
 import signal
@@ -16,10 +15,9 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Protocol, cast
 
+from workbench.engine.parent import die_with_parent
 from workbench.engine.stopping import StopFlag
-from workbench.model import Failed, Ready, RunEvent, RunRequest
-
-PR_SET_PDEATHSIG = 1
+from workbench.model import CeilingsRequest, Failed, Ready, RunEvent, RunRequest
 
 Send = Callable[[RunEvent], None]
 
@@ -30,6 +28,8 @@ class Job(Protocol):
     def prepare(self, wanted_device: str) -> Ready: ...
 
     def run(self, request: RunRequest, send: Send, stop: StopFlag) -> None: ...
+
+    def measure_ceilings(self, send: Send, stop: StopFlag) -> None: ...
 
     def describe_failure(self, error: BaseException) -> Failed: ...
 
@@ -43,7 +43,7 @@ class Leaving:
 
 def serve(connection: Connection, log: Connection, job_path: str, device: str, parent: int) -> None:
     """Answer requests from `connection` until it closes. `log` receives this process's stdout and stderr."""
-    _die_with_parent(parent)
+    die_with_parent(parent)
     _redirect_output(log)
     # Ctrl+C in a terminal reaches the whole group; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -83,11 +83,14 @@ def _start(job_path: str, device: str, send: Callable[[object], None]) -> Job | 
     return job
 
 
-def _answer(job: Job, request: RunRequest, send: Callable[[object], None], stop: StopFlag) -> bool:
+def _answer(job: Job, request: RunRequest | CeilingsRequest, send: Callable[[object], None], stop: StopFlag) -> bool:
     """Run one request; False if this process must not take another."""
     stop.clear()
     try:
-        job.run(request, send, stop)
+        if isinstance(request, CeilingsRequest):
+            job.measure_ceilings(send, stop)
+        else:
+            job.run(request, send, stop)
     except BaseException as error:
         failure = job.describe_failure(error)
         broken = job.is_broken()
@@ -106,10 +109,3 @@ def _redirect_output(log: Connection) -> None:
     os.dup2(log.fileno(), 2)
     sys.stdout = os.fdopen(1, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
-
-
-def _die_with_parent(parent: int) -> None:
-    """Ask Linux to end this process when the thread that started it ends, however that happens."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it was gone before we asked
-        os._exit(1)

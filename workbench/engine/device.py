@@ -20,16 +20,20 @@ def choose_mode(wanted: str) -> Mode:
 
     Raises DeviceUnavailableError if a GPU is asked for and none can be used.
     """
-    has_gpu = torch.cuda.is_available()
-    if wanted == "cuda" and not has_gpu:
+    if wanted == "cuda" and not has_gpu():
         raise DeviceUnavailableError(
             "device is 'cuda', but no NVIDIA GPU can be used here; allowed are interpreter, auto"
         )
-    if wanted == "interpreter" or not has_gpu:
+    if wanted == "interpreter" or not has_gpu():
         os.environ["TRITON_INTERPRET"] = "1"
         return "interpreter"
     os.environ.pop("TRITON_INTERPRET", None)
     return "cuda"
+
+
+def has_gpu() -> bool:
+    """Whether there is a GPU that torch can use."""
+    return torch.cuda.is_available()
 
 
 def torch_device(mode: Mode) -> torch.device:

@@ -22,12 +22,21 @@ TRY_LESS_MEMORY = "Lower M, N or D, or free memory that other processes hold on 
 TRY_OTHER_TILE = "Try another tile size or fewer stages; the log has the compiler's own words."
 TRY_REPORT = "The next run works. The log has the traceback."
 TRY_AGAIN = "The engine is replaced, and the next run works. The log has the traceback."
+TRY_OTHER_PROTOCOL = "Choose protocol cold or warm: they time any launch."
 NEEDS_DRIVER = "Choose device interpreter, or install the NVIDIA driver; python main.py doctor says what is missing."
 NEEDS_COMPILER = "Install a C compiler, for example: apt install gcc python3-dev"
 
 
 class InvalidRequestError(Exception):
     """The request cannot work; the text names the value and what is allowed."""
+
+
+class CaptureError(Exception):
+    """A launch cannot be captured in a CUDA graph; the text says which, and why."""
+
+
+class ProfilerError(Exception):
+    """The profiler's records cannot be used; the text says why."""
 
 
 def describe_failure(error: BaseException) -> Failed:
@@ -45,6 +54,8 @@ def _classify(error: BaseException) -> tuple[FailureKind, str, str]:
         return "cancelled", "stopped on request", ""
     if isinstance(error, (InvalidRequestError, DeviceUnavailableError)):
         return "invalid", text, ""
+    if isinstance(error, (CaptureError, ProfilerError)):
+        return "launch", text, TRY_OTHER_PROTOCOL
     if isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)) or "DefaultCPUAllocator" in text:
         return "memory", text or "out of memory", TRY_LESS_MEMORY
     if isinstance(error, (KeyboardInterrupt, SystemExit)):

@@ -11,13 +11,24 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from workbench.engine.child import Leaving, serve
 from workbench.engine.stopping import STOP_SIGNAL
-from workbench.estimate import time_limit
-from workbench.model import Failed, Finished, Log, Progress, Ready, RunEvent, RunRequest
+from workbench.estimate import SILENCE_LIMIT_S, time_limit
+from workbench.model import (
+    CeilingsMeasured,
+    CeilingsRequest,
+    Failed,
+    Finished,
+    Log,
+    Progress,
+    Ready,
+    RunEvent,
+    RunRequest,
+)
 
 JOB = "workbench.engine.job"
 START_LIMIT_S = 120.0
@@ -100,6 +111,13 @@ class KernelHost:
 
     def run(self, request: RunRequest) -> Iterator[RunEvent]:
         """Run `request` on its device; the last event is the only Finished or Failed."""
+        return self._to_the_end(request)
+
+    def measure_ceilings(self) -> Iterator[RunEvent]:
+        """Measure the rates of the device that is in use, as `run` runs: a CeilingsMeasured comes before Finished."""
+        return self._to_the_end(CeilingsRequest())
+
+    def _to_the_end(self, request: RunRequest | CeilingsRequest) -> Iterator[RunEvent]:
         if not self._running:
             self.announce_run()
         finished = False
@@ -148,8 +166,9 @@ class KernelHost:
             process.join(0.5)
         self._discard()
 
-    def _run(self, request: RunRequest) -> Iterator[RunEvent]:
-        self.use(request.device)
+    def _run(self, request: RunRequest | CeilingsRequest) -> Iterator[RunEvent]:
+        if isinstance(request, RunRequest):
+            self.use(request.device)
         if not self.is_alive() or self.ready is None:
             for event in self.wait_ready():
                 yield event
@@ -165,7 +184,8 @@ class KernelHost:
             yield self._died("taking the request")
             return
         assert self.ready is not None
-        for event in self._relay("starting the run", time_limit(request, self.ready.device.mode)):
+        limit_s = time_limit(request, self.ready.device.mode) if isinstance(request, RunRequest) else SILENCE_LIMIT_S
+        for event in self._relay("starting the run", limit_s):
             yield event
             if isinstance(event, Finished | Failed):
                 return
@@ -190,6 +210,8 @@ class KernelHost:
                     continue
                 if isinstance(event, Ready):
                     self.ready = event
+                if isinstance(event, CeilingsMeasured) and self.ready is not None:
+                    self.ready = replace(self.ready, ceilings=event.ceilings)
                 if isinstance(event, Progress):
                     phase = event.phase
                 yield from self._settle(event)

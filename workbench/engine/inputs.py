@@ -49,5 +49,7 @@ def _values(shape: tuple[int, int], distribution: str, generator: torch.Generato
             return torch.where(torch.rand(shape, generator=generator) < 1 / 256, values * 20, values)
         case "constant":
             return torch.full(shape, 0.5)
+        case "zeros":
+            return torch.zeros(shape)
         case other:
             raise ValueError(f"inputs is {other!r}")

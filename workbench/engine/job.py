@@ -2,64 +2,137 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import torch
 
+from workbench.ceilings import NOT_MEASURED, Ceilings, CeilingsError, load_ceilings, save_ceilings
+from workbench.device_state import DeviceFacts
 from workbench.engine import device
-from workbench.engine.failures import InvalidRequestError, describe_failure
+from workbench.engine.ceilings import measure_ceilings as measured_ceilings
+from workbench.engine.device_monitor import DeviceMonitor
+from workbench.engine.failures import CaptureError, InvalidRequestError, describe_failure
+from workbench.engine.nvml import Address, open_nvml
+from workbench.engine.provenance import Sources
 from workbench.engine.stopping import StopFlag
 from workbench.engine.tile import with_chosen_tile
-from workbench.model import Finished, Ready, RunEvent, RunRequest, Started
+from workbench.model import CeilingsMeasured, DeviceInfo, Finished, Log, Ready, RunEvent, RunRequest, Started
 from workbench.validate import find_faults
 
-__all__ = ["describe_failure", "is_broken", "prepare", "run"]
+__all__ = ["describe_failure", "is_broken", "measure_ceilings", "prepare", "run"]
 
-_ready: Ready | None = None
+Send = Callable[[RunEvent], None]
+
+
+@dataclass(frozen=True)
+class _Settled:
+    """What this process has settled; `address` and `monitor` are of the GPU, None on the interpreter."""
+
+    ready: Ready
+    sources: Sources
+    address: Address | None
+    monitor: DeviceMonitor | None
+
+
+_settled: _Settled | None = None
+_is_spoiled = False
 
 
 def prepare(wanted_device: str) -> Ready:
     """Settle the device for this process and say what can run on it."""
-    global _ready
+    global _settled
     mode = device.choose_mode(wanted_device)
     # Triton reads TRITON_INTERPRET when a kernel is defined, so the kernels come after the choice.
+    from kernels import VARIANTS
     from workbench.engine.announce import announced_baselines, announced_variants
 
     info = device.describe(mode)
-    _ready = Ready(info, announced_variants(info), announced_baselines(info))
-    return _ready
+    address = Address.of(torch.cuda.get_device_properties(0)) if mode == "cuda" else None
+    monitor = DeviceMonitor(address, own=(os.getpid(),)) if address is not None else None
+    if monitor is not None:
+        monitor.start()  # it is ready when the first run is timed
+    ready = Ready(info, announced_variants(info), announced_baselines(info), _kept_ceilings(info), device.has_gpu())
+    sources = Sources({variant.name: variant.launch for variant in VARIANTS})
+    _settled = _Settled(ready, sources, address, monitor)
+    return ready
 
 
-def run(request: RunRequest, send: Callable[[RunEvent], None], stop: StopFlag) -> None:
+def run(request: RunRequest, send: Send, stop: StopFlag) -> None:
     """Check, time and trace the kernel and SDPA; sends `Started` first and `Finished` last, or raises.
 
     `Started` has the request with the tile that was chosen where the request leaves it open.
     """
+    global _is_spoiled
     from workbench.engine.steps import Run
 
-    if _ready is None:
-        raise RuntimeError("prepare() comes first")
-    began = time.perf_counter()
-    info, known = _ready.device, (_ready.device, _ready.variants, _ready.baselines)
+    settled, began = _known(), time.perf_counter()
+    ready = settled.ready
+    info, known = ready.device, (ready.device, ready.variants, ready.baselines)
     faults = find_faults(request, *known)
     if request.auto_tile and not faults:
-        request = with_chosen_tile(request, info, _ready.variants)
+        request = with_chosen_tile(request, info, ready.variants)
         faults = find_faults(request, *known)
-    send(Started(request, info, datetime.now().astimezone().isoformat(timespec="seconds")))
+    provenance = settled.sources.provenance(request.kernel, _facts(settled.address))
+    send(Started(request, info, datetime.now().astimezone().isoformat(timespec="seconds"), provenance))
     if faults:
         raise InvalidRequestError("; ".join(fault.message for fault in faults))
-    Run(request, info, send, stop).go()
+    try:
+        Run(request, info, send, stop, settled.monitor).go()
+    except CaptureError:
+        # torch leaves its stream and its allocator as they are within a capture.
+        _is_spoiled = True
+        raise
+    send(Finished(time.perf_counter() - began))
+
+
+def measure_ceilings(send: Send, stop: StopFlag) -> None:
+    """Measure the device's ceilings and keep them; sends `CeilingsMeasured`, and `Finished` last, or raises."""
+    global _settled
+    settled, began = _known(), time.perf_counter()
+    info = settled.ready.device
+    if info.mode != "cuda":
+        raise InvalidRequestError(f"device is {info.name}; the ceilings are {NOT_MEASURED}")
+    ceilings = measured_ceilings(info, send, stop)
+    try:
+        save_ceilings(ceilings)
+    except CeilingsError as error:
+        send(Log(f"the ceilings are not kept: {error}\n"))
+    _settled = replace(settled, ready=replace(settled.ready, ceilings=ceilings))
+    send(CeilingsMeasured(ceilings))
     send(Finished(time.perf_counter() - began))
 
 
 def is_broken() -> bool:
-    """Whether the CUDA context is dead, so that this process must be replaced."""
-    if _ready is None or _ready.device.mode != "cuda":
+    """Whether the CUDA context is dead, or spoiled by a capture, so that this process must be replaced."""
+    if _is_spoiled:
+        return True
+    if _settled is None or _settled.ready.device.mode != "cuda":
         return False
     try:
         torch.cuda.synchronize()
     except RuntimeError:
         return True
     return False
+
+
+def _known() -> _Settled:
+    if _settled is None:
+        raise RuntimeError("prepare() comes first")
+    return _settled
+
+
+def _kept_ceilings(info: DeviceInfo) -> Ceilings | None:
+    return load_ceilings(info.name, info.driver, info.torch) if info.mode == "cuda" else None
+
+
+def _facts(address: Address | None) -> DeviceFacts:
+    """What NVML says of the GPU now: its power limit may have been changed since the last run."""
+    if address is not None:
+        with suppress(Exception):  # pynvml's own errors, or that there is none: a run is as good without
+            return open_nvml(address).facts()
+    return DeviceFacts()

@@ -11,17 +11,25 @@ import torch
 
 from kernels import VARIANTS, TileTrace, reference
 from workbench.engine import device, trace
-from workbench.engine.baseline import Baseline, make_baseline
+from workbench.engine.baseline import SDPA_BACKENDS, Baseline, make_baseline
+from workbench.engine.clocks import CudaGpu, Launch
 from workbench.engine.compare import MAP_ITEM_BYTES, compare
 from workbench.engine.failures import describe_failure
 from workbench.engine.inputs import Inputs, make_inputs
 from workbench.engine.keeping import ERROR_MAP_LIMIT_BYTES, kept_text
-from workbench.engine.measure import Clock, CudaClock, HostClock, Launch, article_plan, measure_article
+from workbench.engine.measure import article_plan
+from workbench.engine.recheck import Before, recheck
 from workbench.engine.stopping import StopFlag
 from workbench.engine.tile import launched_tile
+from workbench.engine.timing import proven_backend, time_article, time_in_turns, with_kernel_time
+from workbench.engine.watch import Monitor, Watch
+from workbench.estimate import AGAIN_LIMIT_S
 from workbench.model import (
     Checked,
+    Comparison,
     DeviceInfo,
+    ErrorStats,
+    Latency,
     Log,
     Measured,
     Measurement,
@@ -30,7 +38,6 @@ from workbench.model import (
     Role,
     RunEvent,
     RunRequest,
-    Samples,
     Tensors,
     TileStates,
 )
@@ -38,11 +45,16 @@ from workbench.validate import TRACE_LIMIT_BYTES, trace_bytes
 
 Send = Callable[[RunEvent], None]
 
+# Afterwards the profiler says what of these times is the kernel. Not under article: it may make later launches dearer.
+LOOKED_INTO = ("warm", "cold", "graph", "graph-cold")
+
 
 class Run:
     """The steps of one run and what they share. Correctness comes before speed, the trace after it."""
 
-    def __init__(self, request: RunRequest, info: DeviceInfo, send: Send, stop: StopFlag) -> None:
+    def __init__(
+        self, request: RunRequest, info: DeviceInfo, send: Send, stop: StopFlag, monitor: Monitor | None = None
+    ) -> None:
         self._request = request
         self._problem = request.problem
         self._mode = info.mode
@@ -50,13 +62,15 @@ class Run:
         self._stop = stop
         self._variant = next(v for v in VARIANTS if v.name == request.kernel)
         self._tile = launched_tile(request.problem, request.tile, self._variant, info)
-        self._clock: Clock = CudaClock() if info.mode == "cuda" else HostClock()
+        self._gpu = CudaGpu() if info.mode == "cuda" else None
+        self._watch = Watch(monitor, request.problem, send)
         self._compiled: Any = None
         self._seconds: dict[str, float] = {}
         self._checks: dict[str, Checked] = {}
+        self._before: dict[str, torch.Tensor] = {}
 
     def go(self) -> None:
-        """Inputs, float64 reference, both outputs checked, both timed, the trace."""
+        """Inputs, float64 reference, both outputs checked, both timed, both checked again, the trace."""
         problem = self._problem
         self._phase("drawing the inputs")
         inputs = make_inputs(problem, device.torch_device(self._mode))
@@ -72,9 +86,16 @@ class Run:
             self._phase("checking SDPA")
             self._check_baseline(sdpa)
 
-        self._time("kernel", self._variant.name, self._launch)
-        if sdpa is not None:
-            self._time("baseline", "sdpa", sdpa)
+        launches: dict[Role, Launch] = (
+            {"kernel": self._launch}
+            if sdpa is None
+            else {
+                "kernel": self._launch,
+                "baseline": sdpa,
+            }
+        )
+        self._time(launches)
+        self._recheck(sdpa)
         self._trace()
         if self._request.keep_tensors:
             self._send_tensors(inputs)
@@ -105,6 +126,7 @@ class Run:
         with self._breakable():
             self._compiled, self._seconds["kernel"] = _timed_once(self._launch, self._mode)
         self._check("kernel", self._variant.name, self._out, "")
+        self._before["kernel"] = self._out.clone()
 
     def _check_baseline(self, sdpa: Baseline) -> None:
         problem = self._problem
@@ -119,6 +141,7 @@ class Run:
             )
         out, self._seconds["baseline"] = _timed_once(sdpa, self._mode)
         self._check("baseline", "sdpa", sdpa.ordered(out), sdpa.backend, problem.blind_rows)
+        self._before["baseline"] = sdpa.ordered(out)
 
     def _check(self, role: Role, name: str, out: torch.Tensor, backend: str, rows_left_out: int = 0) -> None:
         request, problem = self._request, self._problem
@@ -137,40 +160,79 @@ class Run:
         self._checks[role] = Checked(name, role, found.stats, found.error_map, backend, found.heads)
         self._send(self._checks[role])
 
-    def _time(self, role: Role, name: str, launch: Launch) -> None:
-        plan = article_plan(self._problem, self._mode, self._seconds[role])
-        check = self._checks[role]
-        done = 0
+    def _time(self, launches: dict[Role, Launch]) -> None:
+        """Time all, and send what was measured. A dying run still says what the device did."""
+        breakable = {role: self._breakable_launch(launch) for role, launch in launches.items()}
+        self._watch.begin()
+        try:
+            if self._request.protocol == "article":
+                for role, launch in breakable.items():
+                    plan = article_plan(self._problem, self._mode, self._seconds[role])
+                    name = self._checks[role].implementation
+                    latency = time_article(role, name, launch, plan, self._gpu, self._send, self._stop, self._watch)
+                    self._send(Measured(self._measurement(role, latency)))
+                return
+            timed = time_in_turns(self._request, breakable, self._gpu, self._send, self._stop, self._watch)
+        finally:
+            self._watch.end()
+        for role, latency in timed.latencies.items():
+            if self._gpu is not None and self._request.protocol in LOOKED_INTO:
+                self._phase(f"profiling the {role}")
+                latency = with_kernel_time(latency, launches[role], self._gpu, self._send)
+            self._send(Measured(self._measurement(role, latency)))
+        if timed.ratio is not None:
+            self._send(Comparison(timed.ratio))
 
-        def report(values: Any) -> None:
-            nonlocal done
-            done += len(values)
-            self._send(Samples(role, values))
-            self._send(Progress(f"timing {check.implementation}", done, plan.launches))
+    def _breakable_launch(self, launch: Launch) -> Launch:
+        if self._mode == "cuda":
+            return launch
 
-        def breakable_launch() -> None:
+        def breakable() -> object:
             with self._stop.interruptible():
-                launch()
+                return launch()
 
-        self._send(Progress(f"timing {check.implementation}", 0, plan.launches))
-        timed = breakable_launch if self._mode == "interpreter" else launch
-        latency = measure_article(timed, plan, self._clock, report, self._stop)
-        is_kernel = role == "kernel"
-        self._send(
-            Measured(
-                Measurement(
-                    implementation=name,
-                    role=role,
-                    problem=self._problem,
-                    latency=latency,
-                    error=check.error,
-                    backend=check.backend,
-                    tile=self._tile if is_kernel else None,
-                    precision=self._request.precision if is_kernel else "",
-                    resources=_resources(self._compiled) if is_kernel else None,
-                )
-            )
+        return breakable
+
+    def _measurement(self, role: Role, latency: Latency) -> Measurement:
+        check, is_kernel = self._checks[role], role == "kernel"
+        backend = check.backend
+        if backend in SDPA_BACKENDS:
+            backend = proven_backend(backend, latency.kernel_names, self._send)
+        return Measurement(
+            implementation=check.implementation,
+            role=role,
+            problem=self._problem,
+            latency=latency,
+            error=check.error,
+            backend=backend,
+            tile=self._tile if is_kernel else None,
+            precision=self._request.precision if is_kernel else "",
+            resources=_resources(self._compiled) if is_kernel else None,
         )
+
+    def _recheck(self, sdpa: Baseline | None) -> None:
+        """Check what the timing left of the kernel's output, and one more output of SDPA."""
+        self._phase("checking again after timing")
+        self._recheck_one("kernel", self._out, self._fresh_output)
+        if sdpa is not None:
+            self._recheck_one("baseline", sdpa.ordered(sdpa()), lambda: sdpa.ordered(sdpa()))
+
+    def _recheck_one(self, role: Role, after: torch.Tensor, again: Callable[[], torch.Tensor]) -> None:
+        request, error = self._request, self._checks[role].error
+
+        def error_of(out: torch.Tensor) -> ErrorStats:
+            limits = (request.rtol, request.atol)
+            return compare(out, self._expected, *limits, rows_left_out=error.rows_left_out, map_limit=0).stats
+
+        is_long = self._mode == "interpreter" and self._seconds[role] > AGAIN_LIMIT_S
+        before = Before(self._before.pop(role), error)
+        self._send(recheck(role, before, after, error_of, None if is_long else again))
+
+    def _fresh_output(self) -> torch.Tensor:
+        out = torch.full_like(self._out, float("nan"))
+        with self._breakable():
+            self._launch(out)
+        return out
 
     def _trace(self) -> None:
         states = trace.skipped(self._request)

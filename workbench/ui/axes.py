@@ -87,6 +87,22 @@ class IndexAxis(NamedAxis):
         return [f"{round(v):,}" for v in values]
 
 
+class CountAxis(IndexAxis):
+    """An axis of counts where there is little room: only as many numbers as stand beside each other."""
+
+    def tickValues(
+        self,
+        minVal: float,  # noqa: N803
+        maxVal: float,  # noqa: N803
+        size: float,
+    ) -> list[tuple[float, list[float]]]:
+        """Round whole numbers."""
+        widest = text_width(f"{round(maxVal):,}") + 8
+        ticks = even_ticks(minVal, maxVal, max(1, int(size / widest)))
+        step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
+        return [(max(1.0, step), [tick for tick in ticks if tick == round(tick)])]
+
+
 class ValueAxis(NamedAxis):
     """An axis of plain numbers whose positions may be their log10."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from PyQt6.QtCore import QObject, QThread, pyqtSignal
 
 from workbench.engine.host import JOB, KernelHost
-from workbench.model import Failed, Finished, RunRecord, RunRequest, Started
+from workbench.model import Failed, Finished, Log, Ready, RunEvent, RunRecord, RunRequest, Started
 from workbench.session import RunBuilder, Session, SessionError
 
 IDLE_S = 0.1
@@ -32,6 +32,13 @@ class EngineDown:
 
 
 @dataclass(frozen=True)
+class OfCeilings:
+    """An event of the measuring of the device's ceilings, which is no run; the last is a Finished or Failed."""
+
+    event: RunEvent
+
+
+@dataclass(frozen=True)
 class Rested:
     """Everything that was asked for has ended."""
 
@@ -39,12 +46,12 @@ class Rested:
 class RunWorker(QThread):
     """Runs requests one after another in its thread; of requests that wait, only the newest is run.
 
-    Its one signal carries RunEvents, after each run a Kept, then Rested, and EngineDown. It cannot be called `event`:
-    QObject has one. The thread lives as long as the window, because the engine's process ends with the thread that
-    started it.
+    Its one signal carries RunEvents, after each run a Kept, then Rested, and EngineDown; those of measuring the
+    device's ceilings, which wait for the run that goes on, as OfCeilings. It cannot be called `event`: QObject has one.
+    The thread lives as long as the window, because the engine's process ends with the thread that started it.
     """
 
-    arrived = pyqtSignal(object)  # RunEvent | Kept | EngineDown | Rested
+    arrived = pyqtSignal(object)  # RunEvent | Kept | EngineDown | OfCeilings | Rested
 
     def __init__(self, session: Session, device: str = "auto", job: str = JOB, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -53,6 +60,7 @@ class RunWorker(QThread):
         self._changed = threading.Condition()
         self._request: RunRequest | None = None
         self._device: str | None = None
+        self._ceilings = False  # whether they are to be measured
         self._busy = False
         self._closing = False
 
@@ -71,11 +79,20 @@ class RunWorker(QThread):
             self._device = device
             self._changed.notify()
 
+    def measure_ceilings(self) -> None:
+        """Measure the ceilings of the engine's device as soon as nothing runs."""
+        with self._changed:
+            self._ceilings = self._busy = True
+            self._changed.notify()
+
     def stop(self) -> None:
-        """Stop the run that goes on and forget the one that waits."""
+        """Stop what goes on and forget what waits."""
         with self._changed:
             waiting, self._request = self._request, None
+            ceilings, self._ceilings = self._ceilings, False
             self._host.stop()
+        if ceilings:
+            self.arrived.emit(OfCeilings(Failed("cancelled", "stopped before it began")))
         if waiting is not None:
             self.arrived.emit(Failed("cancelled", "stopped before it began"))
 
@@ -108,12 +125,14 @@ class RunWorker(QThread):
     def _step(self) -> None:
         """One thing that was asked for; whatever goes wrong with it, the thread goes on to the next."""
         try:
-            request, device = self._take_next()
+            request, device, ceilings = self._take_next()
             if device is not None:
                 self._host.use(device)
                 self._prepare()
             if request is not None:
                 self._run(request)
+            elif ceilings:
+                self._measure_ceilings()
             elif device is None and self._come_to_rest():
                 self.arrived.emit(Rested())
             elif device is None:
@@ -124,21 +143,24 @@ class RunWorker(QThread):
             text = f"the engine's thread met an error: {type(error).__name__}: {error}"
             self.arrived.emit(Failed("died", text, "Run again; the log has the traceback.", traceback.format_exc()))
 
-    def _take_next(self) -> tuple[RunRequest | None, str | None]:
-        """What was asked for, after a short wait if nothing was."""
+    def _take_next(self) -> tuple[RunRequest | None, str | None, bool]:
+        """What was asked for, after a short wait if nothing was; ceilings only while no request waits."""
         with self._changed:
             if self._request is None and self._device is None and not self._closing and not self._busy:
                 self._changed.wait(IDLE_S)
             request, self._request = self._request, None
             device, self._device = self._device, None
-            if request is not None:
+            ceilings = self._ceilings and request is None
+            if ceilings:
+                self._ceilings = False
+            if request is not None or ceilings:
                 self._host.announce_run()  # a stop from now on is for this run
-        return request, device
+        return request, device, ceilings
 
     def _come_to_rest(self) -> bool:
         """Whether the last of what was asked for has just ended."""
         with self._changed:
-            was_busy, self._busy = self._busy, self._request is not None
+            was_busy, self._busy = self._busy, self._request is not None or self._ceilings
             return was_busy and not self._busy
 
     def _prepare(self) -> None:
@@ -162,6 +184,13 @@ class RunWorker(QThread):
         if kept is not None:
             self.arrived.emit(kept)
         if started and not self._host.is_alive():
+            self._prepare()
+
+    def _measure_ceilings(self) -> None:
+        for event in self._host.measure_ceilings():
+            # What the engine says of itself, if it had to be started for this, is of no measuring.
+            self.arrived.emit(event if isinstance(event, Ready | Log) else OfCeilings(event))
+        if not self._host.is_alive():
             self._prepare()
 
     def _keep(self, record: RunRecord) -> Kept | None:

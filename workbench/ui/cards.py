@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 from PyQt6.QtCore import QPoint, Qt
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QStackedWidget, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.model import Failed, Finished, RunRequest, Started
 from workbench.ui.theme import Theme
@@ -39,7 +39,7 @@ def swatch(text: str, color: str) -> str:
 
 
 class MessageCard(QWidget):
-    """A quiet line, or a failure with what to try, in the middle of an area."""
+    """A quiet line, or a failure with what to try, in the middle of an area; below it a button, if one is offered."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -52,20 +52,35 @@ class MessageCard(QWidget):
         self.label.setWordWrap(True)
         self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.label.setMaximumWidth(640)
+        self.button = QPushButton()
+        self.button.hide()
         # no alignment flags: an aligned label gets its size hint, which is too low for wrapped text
-        layout = QHBoxLayout(self)
+        across, below = QHBoxLayout(), QHBoxLayout()
+        across.addStretch(1)
+        across.addWidget(self.label, 20)
+        across.addStretch(1)
+        below.addStretch(1)
+        below.addWidget(self.button)
+        below.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setSpacing(10)
         layout.addStretch(1)
-        layout.addWidget(self.label, 20)
+        layout.addLayout(across)
+        layout.addLayout(below)
         layout.addStretch(1)
 
-    def show_text(self, text: str) -> None:
-        """Say `text` quietly."""
+    def show_text(self, text: str, offer: str = "", tip: str = "") -> None:
+        """Say `text` quietly; `offer` is on the button below it, with `tip` as its tooltip, and "" shows none."""
         self._failed, self._text = None, text
+        self.button.setText(offer)
+        self.button.setToolTip(tip)
+        self.button.setVisible(bool(offer))
         self.apply_theme(self._theme)
 
     def show_failure(self, failed: Failed) -> None:
         """Say what happened and what to try."""
         self._failed = failed
+        self.button.hide()
         self.apply_theme(self._theme)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -113,9 +128,9 @@ class PlotStack(QStackedWidget):
         """Show the plot."""
         self.setCurrentWidget(self.plots)
 
-    def show_text(self, text: str) -> None:
-        """Show a quiet line instead of the plot."""
-        self.card.show_text(text)
+    def show_text(self, text: str, offer: str = "", tip: str = "") -> None:
+        """Show a quiet line instead of the plot, and below it a button that says `offer`."""
+        self.card.show_text(text, offer, tip)
         self.setCurrentWidget(self.card)
 
     def show_failure(self, failed: Failed) -> None:

@@ -16,6 +16,7 @@ from workbench.model import (
     DTYPES,
     INPUT_DISTRIBUTIONS,
     PRECISIONS,
+    PROTOCOLS,
     SDPA_CHOICES,
     Problem,
     Ready,
@@ -26,11 +27,11 @@ from workbench.presets import PRESETS, find_preset
 from workbench.ui.fields import Choice, IntField, NumberField, set_property, show_value
 from workbench.ui.form import BEST_TILE_TIP, CUSTOM, FIELDS, SDPA_TIPS, TILE_GROUP, make_preset_row
 from workbench.ui.form_rows import Row, add_rows, add_title, make_row
-from workbench.ui.form_rules import FormRules, Settled, is_exact, is_preset, look_up
+from workbench.ui.form_rules import ARTICLE, FormRules, Settled, is_exact, is_preset, look_up
 from workbench.ui.words import duration_text
 from workbench.validate import Fault
 
-LEAST_WIDTH = 286  # with the scroll bar of a low window beside it, 0.002 is still whole
+LEAST_WIDTH = 294  # with the scroll bar of a low window beside it, 0.002 is still whole
 EXACT_TEXT = "products of 16-bit values are exact in fp32"
 
 
@@ -131,7 +132,7 @@ class Controls(QWidget):
         grid = QGridLayout(form)
         grid.setContentsMargins(10, 6, 10, 8)
         grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(4)
+        grid.setVerticalSpacing(3)
         grid.setColumnStretch(1, 1)
         add_rows(grid, [self._preset])
         self._add_fields(grid)
@@ -249,10 +250,16 @@ class Controls(QWidget):
         meaning = INPUT_DISTRIBUTIONS.get(request.problem.inputs, "unknown")
         self._choice("inputs").setToolTip(f"Values of Q, K and V: {meaning}.")
         self._choice("kernel").set_reasons(self._rules.kernel_reasons(request))
-        for name, values in (("sdpa", SDPA_CHOICES), ("dtype", DTYPES), ("precision", PRECISIONS)):
+        protocol = PROTOCOLS.get(request.protocol, "unknown")
+        self._choice("protocol").setToolTip(f"How launches are timed, {request.protocol}: {protocol}.")
+        choices = (("sdpa", SDPA_CHOICES), ("dtype", DTYPES), ("precision", PRECISIONS), ("protocol", PROTOCOLS))
+        for name, values in choices:
             self._choice(name).set_reasons(self._rules.reasons(request, name, values))
         # A field with one value left is disabled as a whole, unless it has another: then it must be changed.
         self._rows["precision"].allow(self._rules.reason(request, "precision", "tf32") if is_exact(request) else "")
+        fixed = "protocol article times a fixed number of launches" if request.protocol == ARTICLE else ""
+        wrong = self._rules.reason(request, "max_seconds", request.max_seconds)  # which must be mended
+        self._rows["max_seconds"].allow("" if wrong else fixed)
         for name, value, always in (("causal", True, (False,)), ("splits", 2, (1, AUTO_SPLITS))):
             left = look_up(request, name) in always
             self._rows[name].allow(self._rules.reason(request, name, value) if left else "")

@@ -8,7 +8,11 @@ from PyQt6.QtWidgets import QDockWidget, QMainWindow, QWidget
 LAYOUT_VERSION = 1
 CONTROLS_WIDTH = 280
 LEFT_SHARE = 0.6  # of the width beside the form: the table of runs has many columns
-UPPER_SHARE = 0.52
+UPPER_SHARE = 0.55
+# Docks with a place of their own; the others are tabs beside the runs.
+ARRANGED = ("controls", "latency", "softmax", "error", "results")
+# Those of programs that did not keep their docks' names with a layout.
+FIRST_DOCKS = ("controls", "latency", "softmax", "error", "log", "results")
 
 
 class Docks:
@@ -43,25 +47,26 @@ class Docks:
         return tuple(self._docks.values())
 
     def arrange(self) -> None:
-        """The layout of a first launch: the form at the left, times and states above, runs and errors below."""
+        """The layout of a first launch: the form at the left, times and states above, runs and errors below.
+
+        What has no place of its own is a tab behind the runs.
+        """
         for dock in self._docks.values():
             dock.setFloating(False)
             self._window.removeDockWidget(dock)
-        controls, latency, softmax, error, results, log = (
-            self._docks[name] for name in ("controls", "latency", "softmax", "error", "results", "log")
-        )
+        controls, latency, softmax, error, results = (self._docks[name] for name in ARRANGED)
         self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, controls)
         self._window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, latency)
         horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         self._window.splitDockWidget(latency, results, vertical)
         self._window.splitDockWidget(latency, softmax, horizontal)
         self._window.splitDockWidget(results, error, horizontal)
-        self._window.tabifyDockWidget(results, log)
-        placed = (controls, latency, softmax, error, results, log)
-        for dock in self._docks.values():
-            if dock not in placed:  # a panel that has no place of its own yet
+        for name in ARRANGED:
+            self._docks[name].show()  # first: tabs beside a hidden dock would stay in front of it
+        for name, dock in self._docks.items():
+            if name not in ARRANGED:
                 self._window.tabifyDockWidget(results, dock)
-            dock.show()
+                dock.show()
         results.raise_()
         width, height = self._window.width(), self._window.height()
         left = int((width - CONTROLS_WIDTH) * LEFT_SHARE)
@@ -75,6 +80,7 @@ class Docks:
         """Keep the window's place and the docks' for the next launch."""
         self._settings.setValue("geometry", self._window.saveGeometry())
         self._settings.setValue("layout", self._window.saveState(LAYOUT_VERSION))
+        self._settings.setValue("docks", list(self._docks))
 
     def restore(self) -> bool:
         """Bring back what was kept; False if there is nothing, or it is of another version of the layout."""
@@ -82,4 +88,24 @@ class Docks:
         if not isinstance(geometry, QByteArray) or not isinstance(layout, QByteArray):
             return False
         self._window.restoreGeometry(geometry)
-        return self._window.restoreState(layout, LAYOUT_VERSION)
+        restored = self._window.restoreState(layout, LAYOUT_VERSION)
+        if restored:
+            self._place_new(self._settings.value("docks", list(FIRST_DOCKS)))
+        return restored
+
+    def _place_new(self, known: object) -> None:
+        """Docks that the saved layout does not know, as an older program's, become tabs beside the runs, behind them.
+
+        Left to itself, Qt hides some of them and floats others.
+        """
+        names = known if isinstance(known, list) else [known]  # QSettings makes a single string of a list of one
+        results = self._docks["results"]
+        new = [dock for name, dock in self._docks.items() if name not in names]
+        for dock in new:
+            self._window.removeDockWidget(dock)
+            self._window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+            if not results.isFloating():
+                self._window.tabifyDockWidget(results, dock)
+            dock.show()
+        if new and not results.isHidden():
+            results.raise_()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PyQt6.QtCore import QRectF, QSize, Qt
 from PyQt6.QtGui import QColor, QFont, QPainter, QPaintEvent
-from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 LEAST_CHARACTERS = 9
 WHOLE_CHARACTERS = 30  # average ones: a value as long as "interpreter, not GPU time" in bold is never cut
@@ -90,23 +90,66 @@ class Badge(ElidedLabel):
         painter.end()
 
 
+class Note(ElidedLabel):
+    """A line with a shorter version of itself, for where the whole does not fit; half a number would mislead."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._short = ""
+
+    def set_texts(self, text: str, short: str, color: QColor, tooltip: str = "") -> None:
+        """Show `text` or, where there is little room, `short`."""
+        self._short = short
+        self.set_text(text, color, tooltip)
+
+    def shown_text(self) -> str:
+        fits = (text for text in (self._text, self._short) if self._advance(text) <= self.width())
+        return next(fits, "")
+
+    def minimumSizeHint(self) -> QSize:
+        """None: it goes before the value is cut."""
+        return QSize(0, self.fontMetrics().height())
+
+    def _advance(self, text: str) -> int:
+        return self.fontMetrics().horizontalAdvance(text)
+
+
 class Block(QWidget):
-    """A small caption above a large value."""
+    """A small caption above a large value, with a small note beside the value."""
 
     def __init__(self, scale: float = 1.55, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.caption = ElidedLabel()
         self.value = ElidedLabel(scale, bold=scale > 1)
+        self.note = Note()
+        self.note.hide()
+        beside = QHBoxLayout()
+        beside.setSpacing(5)
+        beside.addWidget(self.value)
+        beside.addWidget(self.note)
+        beside.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(1)
         layout.addStretch()
         layout.addWidget(self.caption)
-        layout.addWidget(self.value)
+        layout.addLayout(beside)
         layout.addStretch()
+
+    def set_value(self, text: str, color: QColor, tooltip: str = "") -> None:
+        """Show `text`, of which as much as WHOLE_CHARACTERS keeps its room longer than all else."""
+        self.value.set_text(text, color, tooltip)
+        self.value.setMinimumWidth(self._least())
+
+    def set_note(self, text: str, short: str, color: QColor, tooltip: str = "") -> None:
+        """Show `text` or its `short` version beside the value; nothing with an empty one."""
+        self.note.set_texts(text, short, color, tooltip)
+        self.note.setVisible(bool(text))
 
     def minimumSizeHint(self) -> QSize:
         """The value keeps its room longer than the caption."""
-        value = self.value.sizeHint().width()
-        least = self.value.fontMetrics().averageCharWidth() * WHOLE_CHARACTERS
-        return QSize(min(value, least), super().minimumSizeHint().height())
+        return QSize(self._least(), super().minimumSizeHint().height())
+
+    def _least(self) -> int:
+        whole = self.value.fontMetrics().averageCharWidth() * WHOLE_CHARACTERS
+        return min(self.value.sizeHint().width(), whole)

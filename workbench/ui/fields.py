@@ -156,6 +156,18 @@ class FloatField(NumberField):
             self._step_to(_float_text(0.0 if value < self._first else value))
 
 
+class SecondsField(FloatField):
+    """A limit of time in seconds: any number. It steps through round ones."""
+
+    STEPS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 120.0)
+
+    def stepBy(self, steps: int) -> None:
+        """Go to the next round number up or down."""
+        value = self.value()
+        ahead = bisect_right(self.STEPS, value) - 1 if steps > 0 else bisect_left(self.STEPS, value)
+        self._step_to(_float_text(self.STEPS[min(max(ahead + steps, 0), len(self.STEPS) - 1)]))
+
+
 def _float_text(value: float) -> str:
     """The shortest text that gives `value` back, with 1e-5 rather than 1e-05."""
     mantissa, mark, exponent = repr(value).partition("e")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from workbench.model import INPUT_DISTRIBUTIONS
+from workbench.model import INPUT_DISTRIBUTIONS, PROTOCOLS
 from workbench.presets import PRESETS
-from workbench.ui.fields import AutoField, Choice, Field, Flag, FloatField, IntField
+from workbench.ui.fields import AutoField, Choice, Field, Flag, FloatField, IntField, SecondsField
 from workbench.ui.form_rows import Row, make_row
 from workbench.validate import BLOCK_RANGE, STAGES, WARPS
 
@@ -130,6 +130,7 @@ _PROBLEM = (
         "",
         "Seed of the inputs: the same gives the same values.",
         lambda: IntField((), 0),
+        beside=True,
     ),
 )
 
@@ -196,6 +197,23 @@ _MEASURING = (
         "",
         "What the kernel is held against: a backend of PyTorch's scaled_dot_product_attention, or another attention.",
         lambda: Choice(SDPA_TIPS),
+    ),
+    FieldSpec(
+        "Measuring",
+        "protocol",
+        "Protocol",
+        "",
+        "How launches are timed; every figure names it.",
+        lambda: Choice(PROTOCOLS),
+    ),
+    FieldSpec(
+        "Measuring",
+        "max_seconds",
+        "at most",
+        "seconds",
+        "The longest that timing kernel and SDPA may take, in seconds. It ends earlier once the 95% interval of both "
+        "medians is within 1%. Protocol article has a fixed number of launches instead.",
+        SecondsField,
     ),
     FieldSpec("Measuring", "device", "Device", "", "Where it runs.", lambda: Choice(DEVICE_TIPS)),
     FieldSpec("Measuring", "rtol", "rtol", "relative", f"Relative tolerance. {TOLERANCE_TIP}", FloatField),

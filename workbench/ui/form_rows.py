@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
-from workbench.ui.fields import Field, Flag, set_property
+from workbench.ui.fields import Choice, Field, Flag, set_property
 
 COLUMNS = 3  # label, field, unit
-LEAST_FIELD = 50  # px of a field beside others: three digits and the arrows
+LEAST_FIELD = 54  # px of a field beside others: three digits and the arrows
 
 TITLE_GAP = 5  # px above a title that has a button beside it
 
@@ -98,13 +98,14 @@ def _add_single(grid: QGridLayout, line: int, row: Row) -> None:
 
 
 def _side_by_side(rows: Sequence[Row]) -> QHBoxLayout:
-    """Fields of the same width, the labels of all but the first between them."""
+    """Fields of a line share its width, the labels of all but the first between them."""
     layout = QHBoxLayout()
     layout.setSpacing(6)
     for i, row in enumerate(rows):
         if i and row.label.text():
             layout.addWidget(row.label)
-        layout.addWidget(row.field, 0 if isinstance(row.field, Flag) else 1)
+        # Names need more room than numbers of few digits.
+        layout.addWidget(row.field, 0 if isinstance(row.field, Flag) else 8 if isinstance(row.field, Choice) else 5)
         if not isinstance(row.field, Flag):
             row.field.setMinimumWidth(LEAST_FIELD)
             row.field.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)

@@ -12,6 +12,8 @@ MOUSE = (
     ("Up, Down in a field", "the next value; block sizes and warps step through powers of two"),
     ("Wheel on a plot", "zoom; drag to move, double-click to see all"),
     ("Hover a plot", "the value under the cursor"),
+    ("Hover the strip under the latency plots", "clock, power and temperature at that time"),
+    ("Hover a framed warning in the headline", "the whole sentence"),
     ("Head list above a map", "another head; Up and Down step through them"),
     ("Click the state heatmap", "hold that row in the lines below; click again to let go"),
     ("Click a run in the table", "show it in every panel; right-click to copy it or use its settings"),

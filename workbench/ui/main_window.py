@@ -25,7 +25,8 @@ from workbench.presets import WELCOME, find_preset
 from workbench.session import SessionError
 from workbench.ui import help_texts
 from workbench.ui.actions import Actions
-from workbench.ui.bridge import EngineDown, Kept, Rested, RunWorker
+from workbench.ui.bridge import EngineDown, Kept, OfCeilings, Rested, RunWorker
+from workbench.ui.ceilings_control import CeilingsControl
 from workbench.ui.controls import Controls
 from workbench.ui.docks import Docks
 from workbench.ui.filing import Filing
@@ -197,6 +198,7 @@ class MainWindow(QMainWindow):
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
         self._runs = RunControl(self, self.controls, self._worker, self._commands)
+        self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._say)
         self.results.set_records(self._library.records())
 
     def _widgets(self) -> dict[str, QWidget]:
@@ -209,6 +211,7 @@ class MainWindow(QMainWindow):
             stop=self._runs.stop,
             auto=self._runs.set_auto,
             best=self.controls.use_best_tile,
+            ceilings=self._ceilings.measure,
             open=lambda: self._filing.choose_recording(self.open_recording),
             save=lambda: self._filing.save_session(self.save_session),
             screenshot=lambda: self._save_picture_of(self),
@@ -224,6 +227,8 @@ class MainWindow(QMainWindow):
         self.controls.deviceChanged.connect(self._worker.use_device)
         self.results.recordSelected.connect(self.show_record)
         self.results.settingsRequested.connect(self.controls.set_request)
+        for panel in self._stage.panels.values():
+            panel.commandRequested.connect(lambda name: self._commands[name].trigger())
         self._frames.timeout.connect(self._on_frame)
         self._runs.submitted.connect(self._on_submitted)
         self._runs.said.connect(self._say)
@@ -235,13 +240,16 @@ class MainWindow(QMainWindow):
         self.docks.restore()
         self._tell_history()
 
-    def _take(self, event: RunEvent | Kept | EngineDown | Rested) -> None:
+    def _take(self, event: RunEvent | Kept | EngineDown | OfCeilings | Rested) -> None:
         """One event of the engine; panels only store it, and draw on the next frame."""
         if isinstance(event, Kept):
             self._ended.append(event)
             return
         if isinstance(event, EngineDown):
             self._on_engine_down(event.failure)
+            return
+        if isinstance(event, OfCeilings):
+            self._ceilings.take(event.event)
             return
         if isinstance(event, Rested):
             self._runs.rest()
@@ -281,6 +289,7 @@ class MainWindow(QMainWindow):
     def _on_ready(self, ready: Ready) -> None:
         self._ready = ready
         self.controls.set_ready(ready)
+        self._ceilings.learn(ready)
         if self._welcome and not self._library.records():
             preset = find_preset(WELCOME[ready.device.mode])
             base = self.controls.request()

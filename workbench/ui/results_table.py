@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from PyQt6.QtCore import QPoint, Qt, pyqtSignal
-from PyQt6.QtGui import QAction, QGuiApplication, QKeySequence, QMouseEvent, QPainter, QPaintEvent
+from PyQt6.QtGui import QAction, QFont, QFontMetrics, QGuiApplication, QKeySequence, QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
 
 from workbench.model import RunRecord
@@ -14,7 +14,7 @@ from workbench.ui.run_columns import COLUMNS, tsv
 from workbench.ui.runs_model import RunKey, RunsModel, RunsProxy, run_key
 from workbench.ui.theme import Theme
 
-PADDING = 15  # px: of a cell, both sides; the arrow that marks the sorting stands above the title
+PADDING = 14  # px: of a cell, both sides; the arrow that marks the sorting stands above the title
 
 
 class RunsView(QTableView):
@@ -166,13 +166,16 @@ class ResultsTable(QWidget):
 
         Columns in which every run says the usual are hidden.
         """
-        metrics = self.fontMetrics()
+        metrics, bold = self.fontMetrics(), QFont(self.font())
+        bold.setBold(True)
+        strong = QFontMetrics(bold)
         self._fitting = True
         for i, column in enumerate(COLUMNS):
             self._view.setColumnHidden(i, bool(column.usual) and self._runs.texts(i) <= {column.usual})
             if i in self._sized:
                 continue
             widest = max(map(metrics.horizontalAdvance, self._runs.texts(i)), default=0)
+            widest = max([widest, *map(strong.horizontalAdvance, self._runs.bold_texts(i))])
             widest = min(widest, column.most * metrics.horizontalAdvance("0"))
             self._view.setColumnWidth(i, max(widest, metrics.horizontalAdvance(column.title)) + PADDING)
         self._fitting = False

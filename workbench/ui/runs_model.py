@@ -9,7 +9,8 @@ from PyQt6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSortFilterP
 from PyQt6.QtGui import QFont, QGuiApplication
 
 from workbench.model import RunRecord
-from workbench.ui.run_columns import COLUMNS, Cell
+from workbench.ui.run_cells import Cell
+from workbench.ui.run_columns import COLUMNS
 from workbench.ui.theme import Theme
 
 RunKey = tuple[str, int]
@@ -34,6 +35,10 @@ class RunsModel(QAbstractTableModel):
     def records(self) -> tuple[RunRecord, ...]:
         """All runs."""
         return tuple(self._records)
+
+    def bold_texts(self, column: int) -> set[str]:
+        """What the bold cells of a column say."""
+        return {cells[column].text for cells in self._cells if cells[column].bold}
 
     def texts(self, column: int) -> set[str]:
         """What the cells of a column say."""

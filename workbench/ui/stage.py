@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 
-from workbench.model import Log, RunEvent, RunRecord
+from workbench.model import CeilingsMeasured, Log, Progress, Ready, RunEvent, RunRecord
 from workbench.ui.panels import PANELS
 from workbench.ui.panels.panel import Panel
+from workbench.ui.panels.roofline import RooflinePanel
 from workbench.ui.theme import Theme
 from workbench.ui.verdict import Verdict
 
@@ -36,6 +37,17 @@ class Stage:
             for name, panel in self.panels.items():
                 if name != LOG:  # the log is of the engine, not of a run
                     panel.take(event)
+
+    def learn(self, event: Ready | CeilingsMeasured) -> None:
+        """What the engine says of its device, whatever run is shown."""
+        for panel in self.panels.values():
+            panel.take(event)
+
+    def show_measuring(self, on: bool, progress: Progress | None = None) -> None:
+        """Whether the device's ceilings are being measured, and how far that is."""
+        roofline = self.panels[RooflinePanel.name]
+        assert isinstance(roofline, RooflinePanel)
+        roofline.show_measuring(on, progress)
 
     def log(self, text: str) -> None:
         """Put `text` into the log, whatever run is shown."""

@@ -8,14 +8,18 @@ from typing import assert_never
 from PyQt6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 
 from workbench.model import (
+    CeilingsMeasured,
     Checked,
+    Comparison,
     DeviceInfo,
+    DeviceState,
     Failed,
     Finished,
     Log,
     Measured,
     Progress,
     Ready,
+    Rechecked,
     RunEvent,
     Samples,
     Started,
@@ -60,7 +64,11 @@ class StatusBar(QStatusBar):
                 self._rest(f"Finished in {duration_text(seconds)}")
             case Failed(kind):
                 self._rest("Stopped" if kind == "cancelled" else "Failed")
-            case Checked() | Samples() | Measured() | TileStates() | Tensors() | Log():
+            case CeilingsMeasured():
+                self._rest("Measured the ceilings")
+            case Checked() | Samples() | Measured() | Comparison() | Rechecked() | DeviceState():
+                pass
+            case TileStates() | Tensors() | Log():
                 pass
             case _:
                 assert_never(event)
@@ -101,7 +109,7 @@ class StatusBar(QStatusBar):
         self._progress.show()
 
     def _counted(self, progress: Progress) -> str:
-        return f"{progress.phase.capitalize()}: {progress.done} of {progress.total} launches"
+        return f"{progress.phase.capitalize()}: {progress.done} of {progress.total}"
 
     def _show_device(self, device: DeviceInfo) -> None:
         self._device.setText(f"{device.name}  ·  {device.mode_label}")

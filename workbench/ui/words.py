@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from kernels.tiles import AUTO_SPLITS
 from workbench.metrics import Ratio
@@ -20,6 +21,7 @@ FAILURE_WORDS: dict[FailureKind, str] = {
 }
 
 
+SMALL_FACTOR = 1.02  # a smaller one is said in percent: 1.00× slower would be no answer
 OTHER_BASELINES = {"flex": "FlexAttention", "flash_attn": "flash_attn 2", "flash_attn_3": "flash_attn 3"}
 
 
@@ -106,22 +108,26 @@ def wrong_text(error: ErrorStats) -> str:
 
 def ratio_text(ratio: Ratio) -> str:
     """SDPA over kernel with its interval, as the table shows it."""
-    return f"{ratio.baseline_over_kernel:.3g}× [{ratio.low:.3g}–{ratio.high:.3g}]"
+    interval = f" [{number(ratio.low, 3)}–{number(ratio.high, 3)}]" if math.isfinite(ratio.high) else ""
+    return f"{number(ratio.baseline_over_kernel, 3)}×{interval}"
 
 
 def comparison_text(ratio: Ratio, baseline: str = "SDPA") -> str:
     """Who is faster, in words; `baseline` is what the kernel is held against."""
     if ratio.is_level:
         return f"level with {baseline}"
-    if ratio.baseline_over_kernel > 1:
-        return f"{ratio.baseline_over_kernel:.3g}× faster than {baseline}"
-    return f"{ratio.inverse.baseline_over_kernel:.3g}× slower than {baseline}"
+    is_faster = ratio.baseline_over_kernel > 1
+    times = ratio.baseline_over_kernel if is_faster else ratio.inverse.baseline_over_kernel
+    much = f"{number(times, 3)}×" if times >= SMALL_FACTOR else f"{100 * (times - 1):.2g}%"
+    return f"{much} {'faster' if is_faster else 'slower'} than {baseline}"
 
 
 def interval_text(ratio: Ratio) -> str:
     """The interval that belongs to `comparison_text`, in the same sense."""
+    if not math.isfinite(ratio.high):
+        return "too few rounds for an interval"
     shown = ratio if ratio.is_level or ratio.baseline_over_kernel > 1 else ratio.inverse
-    return f"{shown.low:.3g}–{shown.high:.3g}×"
+    return f"{number(shown.low)}–{number(shown.high)}×"
 
 
 def implementation_text(measurement: Measurement) -> str:
@@ -141,6 +147,11 @@ def tile_text(tile: TileConfig) -> str:
 def splits_text(tile: TileConfig) -> str:
     """The number of key splits, or that a rule is to choose it."""
     return str(tile.splits) if tile.splits != AUTO_SPLITS else "auto"
+
+
+def unbroken(text: str) -> str:
+    """`text` in which no line ends between a number and its unit."""
+    return re.sub(r"(?<=\d) (?=[KMG]?i?B\b|µs|ms|s\b)", "\u00a0", text)
 
 
 def duration_text(seconds: float) -> str:

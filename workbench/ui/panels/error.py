@@ -7,7 +7,7 @@ import pyqtgraph as pg
 from PyQt6.QtGui import QPainterPath, QResizeEvent
 from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout
 
-from workbench.model import Checked, FloatArray, Role, RunEvent
+from workbench.model import Checked, FloatArray, Rechecked, Role, RunEvent
 from workbench.ui.axes import BREAK, IndexAxis, ValueAxis, side_width, text_height
 from workbench.ui.cards import Empty, PlotStack, kernel_title, sdpa_title
 from workbench.ui.heatmap import HeatmapView
@@ -131,6 +131,7 @@ class ErrorPanel(MapPanel):
     def forget(self) -> None:
         """Forget the last run's comparisons and the head that was chosen."""
         self._checked: dict[Role, Checked] = {}
+        self._rechecked: dict[Role, Rechecked] = {}
         self._head: int | None = None  # None: the head of the worst element
         self._left_out = 0  # first rows of the map that were not compared
 
@@ -138,7 +139,11 @@ class ErrorPanel(MapPanel):
         """Keep the comparisons with float64."""
         if isinstance(event, Checked):
             self._checked[event.role] = event
-        return isinstance(event, Checked)
+        elif isinstance(event, Rechecked):
+            self._rechecked[event.role] = event
+        else:
+            return False
+        return True
 
     @property
     def role(self) -> Role:
@@ -167,7 +172,8 @@ class ErrorPanel(MapPanel):
     def _show_checked(self, checked: Checked) -> None:
         other: Role = "baseline" if checked.role == "kernel" else "kernel"
         beside = self._checked.get(other)
-        whole, *shorter = verdict_spans(checked, self._title(checked.role), self.theme)
+        again = self._rechecked.get(checked.role)
+        whole, *shorter = verdict_spans(checked, again, self._title(checked.role), self.theme)
         self.verdict.set_spans(whole, shorter=shorter)
         whole, *shorter = summary_spans(checked, beside, self.problem)
         self.stats.set_spans(whole, f"{details_text(checked, beside, self.problem)}\n\n{HINT}", shorter)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.model import Checked, ErrorStats, Problem
+from workbench.model import Checked, ErrorStats, Problem, Rechecked
 from workbench.ui.spans import Span
 from workbench.ui.theme import Theme
 from workbench.ui.words import baseline_text, head_text, number
@@ -10,9 +10,17 @@ from workbench.ui.words import baseline_text, head_text, number
 LEFT_OUT_TEXT = "not compared: the row sees no key"
 
 
-def verdict_spans(checked: Checked, name: str, theme: Theme) -> list[list[Span]]:
-    """PASS or FAIL, big, and against which tolerance; the same in fewer words after it."""
+def verdict_spans(checked: Checked, again: Rechecked | None, name: str, theme: Theme) -> list[list[Span]]:
+    """PASS or FAIL, big, and against which tolerance; the same in fewer words after it.
+
+    `again` is the comparison after timing: what the map shows is from before.
+    """
     error = checked.error
+    if error.passed and again is not None and again.failed:
+        verdict = Span("FAIL", theme.bad, bold=True, size=14)
+        errors = f"max abs {number(again.max_abs_before, 3)} before, {number(again.max_abs_after, 3)} after"
+        reasons = [f"{name} changed while timing: {errors}", f"changed while timing: {errors}", "changed while timing"]
+        return [*([verdict, Span(f"  {reason}", theme.text)] for reason in reasons), [verdict]]
     word, color = ("PASS", theme.good) if error.passed else ("FAIL", theme.bad)
     relation = "is within" if error.passed else "exceeds"
     reasons = [f"{name} {relation} {_tolerance(error)}", f"{relation} {_tolerance(error)}", _tolerance(error)]

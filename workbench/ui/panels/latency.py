@@ -13,8 +13,9 @@ from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout
 from workbench.model import FloatArray, Role, RunEvent, RunRecord, Started, TileConfig
 from workbench.ui.axes import side_width
 from workbench.ui.cards import Empty, HoverCard, PlotStack
+from workbench.ui.device_strip import DeviceStrip
 from workbench.ui.panels.latency_header import LatencyHeader
-from workbench.ui.panels.latency_history import History, HistoryPlot, HistoryRun, Spread
+from workbench.ui.panels.latency_history import MOST_LABEL, History, HistoryPlot, HistoryRun, Spread
 from workbench.ui.panels.latency_plots import ROLES, DistributionPlot, SamplesPlot
 from workbench.ui.panels.latency_run import LatencyRun, run_lines
 from workbench.ui.panels.panel import Panel
@@ -26,6 +27,7 @@ EMPTY = Empty(
     "Running. Launch times appear here as they are taken.",
     "This run took no launch times.",
 )
+LABEL_SHARE = 0.32  # of the plots' height, at most, is for the upright names of runs
 SCALES = {"Auto scale": None, "Linear": False, "Log": True}
 
 
@@ -52,6 +54,7 @@ class LatencyPanel(Panel):
         self.graphics = pg.GraphicsLayoutWidget()
         self.stack = PlotStack(theme, self.graphics)
         self.hover = HoverCard(theme, self.graphics)
+        self.strip = DeviceStrip(theme)
         self._lay_out()
         self._link()
         self.apply_theme(theme)
@@ -74,6 +77,7 @@ class LatencyPanel(Panel):
         layout.setSpacing(2)
         layout.addLayout(top)
         layout.addWidget(self.stack, 1)
+        layout.addWidget(self.strip)
         grid = self.graphics.ci.layout
         grid.setContentsMargins(0, 6, 0, 0)
         grid.setHorizontalSpacing(8)
@@ -115,11 +119,12 @@ class LatencyPanel(Panel):
         spreads = {role: Spread.of(values) for role, values in samples.items()}
         self.scale = time_scale([s.median for s in spreads.values()], SCALES[self.scale_box.currentText()])
         self.header.show_run(self.run, self.theme)
+        self.strip.show_state(self.run.device)
         if self.run.started is None or not samples:
             self.hover.hide()
             self.stack.show_reason(EMPTY, self.run.started, self.run.end)
             return
-        runs = self._history.runs(self.run.started, spreads, self.run.checked.values())
+        runs = self._history.runs(self.run.started, spreads, self.run.is_wrong("kernel"), self.run.backend())
         self._show(samples, runs)
         if not self._zoomed:
             self._set_range(samples, runs)
@@ -128,13 +133,15 @@ class LatencyPanel(Panel):
     def _show(self, samples: dict[Role, FloatArray], runs: list[HistoryRun]) -> None:
         for view in self._views():
             view.plot.getAxis("left").log = self.scale.log
-        self.samples_plot.show(samples, self.scale)
+        protocol = self.run.protocol_name() if self.run.started is not None else ""
+        self.samples_plot.show(samples, self.scale, self.run.latencies(), protocol)
         self.distribution_plot.show(samples, self.scale)
         self.history_plot.show(runs, self.scale)
         self._fit_axes()
 
     def _fit_axes(self) -> None:
-        """Give all plots axes of the same height, so that their shared y axes line up."""
+        """Give all plots axes of the same height, so that their shared y axes line up; in a low panel lower ones."""
+        self.history_plot.axis.most_label = min(MOST_LABEL, LABEL_SHARE * self.graphics.height())
         height = self.history_plot.axis.needed_height(self.history_plot.plot.vb.width())
         for view in self._views():
             view.plot.getAxis("bottom").setHeight(height)
@@ -201,4 +208,5 @@ class LatencyPanel(Panel):
         for view in self._views():
             view.apply_theme(theme)
         self.stack.card.apply_theme(theme)
+        self.strip.apply_theme(theme)
         self.hover.apply_theme(theme)

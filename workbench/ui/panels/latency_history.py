@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -14,7 +14,7 @@ from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QApplication
 
 from workbench.metrics import format_range, format_time
-from workbench.model import Checked, FloatArray, Role, RunRecord, Started, TileConfig
+from workbench.model import FloatArray, Role, RunRecord, Started, TileConfig
 from workbench.ui.axes import NamedAxis, text_height, text_width
 from workbench.ui.cards import sdpa_title
 from workbench.ui.panels.latency_plots import ROLES, time_plot
@@ -65,16 +65,17 @@ class HistoryRun:
     wrong: bool = False
     shown: bool = False
     baseline: str = "SDPA"
+    protocol: str = "article"
 
 
 def comparable(started: Started) -> tuple[object, ...]:
-    """What two runs must share for their times to be compared: the problem, the device and the clock's meaning.
+    """What two runs must share for their times to be compared: problem, device, the clock's meaning, the protocol.
 
     Another seed gives other values of the same kind, and so the same work. Kernels, precisions and tiles are what is
     compared.
     """
     device = started.device
-    return replace(started.request.problem, seed=0), device.name, device.mode
+    return replace(started.request.problem, seed=0), device.name, device.mode, started.request.protocol
 
 
 class History:
@@ -90,14 +91,17 @@ class History:
         self._spreads = {id(r): known[id(r)] if id(r) in known else _spreads(r) for r in records}
         self._records = tuple(records)  # keeps the records, and with them their ids, alive
 
-    def runs(self, started: Started, spreads: Mapping[Role, Spread], checks: Iterable[Checked]) -> list[HistoryRun]:
-        """The latest runs comparable with the one that `started`, which is marked, or added when unfinished."""
+    def runs(self, started: Started, spreads: Mapping[Role, Spread], wrong: bool, backend: str) -> list[HistoryRun]:
+        """The latest runs comparable with the one that `started`, which is marked, or added when unfinished.
+
+        `spreads`, whether its kernel's output is `wrong`, and SDPA's `backend` are of that one.
+        """
         alike = [r for r in self._records if self._spreads[id(r)] and comparable(r.started) == comparable(started)]
         same = [r for r in alike if r.started is started] or [r for r in alike if r.started == started]
         shown = same[-1] if same else None
-        runs = [_history_run(r.started, self._spreads[id(r)], r.checked, r is shown) for r in alike]
+        runs = [_of_record(r, self._spreads[id(r)], r is shown) for r in alike]
         if shown is None and spreads:
-            runs.append(_history_run(started, spreads, checks, True))
+            runs.append(_history_run(started, spreads, wrong, backend, True))
         first = max(0, len(runs) - MOST_RUNS)
         earlier = [run for run in runs[:first] if run.shown]
         return earlier + runs[first + len(earlier) :]
@@ -108,21 +112,25 @@ def _spreads(record: RunRecord) -> dict[Role, Spread]:
     return {role: Spread.of(samples) for role, samples in measured.items() if samples.size}
 
 
-def _upright_text(label: str) -> str:
-    """A label in one line, cut off where it is very long."""
+def _upright_text(label: str, most: float) -> str:
+    """A label in one line, cut off where it is longer than `most` pixels."""
     metrics = QFontMetricsF(QApplication.font())
-    return metrics.elidedText(label.replace("\n", " "), Qt.TextElideMode.ElideRight, MOST_LABEL)
+    return metrics.elidedText(label.replace("\n", " "), Qt.TextElideMode.ElideRight, most)
+
+
+def _of_record(record: RunRecord, spreads: Mapping[Role, Spread], shown: bool) -> HistoryRun:
+    kernel, baseline = record.check("kernel"), record.measurement("baseline") or record.check("baseline")
+    changed = any(r.failed and r.role == "kernel" for r in record.rechecked)
+    wrong = changed or (kernel is not None and not kernel.error.passed)
+    return _history_run(record.started, spreads, wrong, baseline.backend if baseline is not None else "", shown)
 
 
 def _history_run(
-    started: Started, spreads: Mapping[Role, Spread], checks: Iterable[Checked], shown: bool
+    started: Started, spreads: Mapping[Role, Spread], wrong: bool, backend: str, shown: bool
 ) -> HistoryRun:
-    known = {check.role: check for check in checks}
-    wrong = "kernel" in known and not known["kernel"].error.passed
-    backend = known["baseline"].backend if "baseline" in known else ""
     request = started.request
     kernel = kernel_text(request.kernel, request.precision)
-    return HistoryRun(kernel, request.tile, spreads, wrong, shown, sdpa_title(request, backend))
+    return HistoryRun(kernel, request.tile, spreads, wrong, shown, sdpa_title(request, backend), request.protocol)
 
 
 class RunAxis(NamedAxis):
@@ -132,6 +140,7 @@ class RunAxis(NamedAxis):
         super().__init__("bottom")
         self._labels: list[str] = []
         self._shown = -1
+        self.most_label = MOST_LABEL  # px of an upright label
         self.faded = pg.mkPen("w")
 
     def set_runs(self, labels: list[str], shown: int) -> None:
@@ -143,7 +152,7 @@ class RunAxis(NamedAxis):
     def needed_height(self, width: float) -> float:
         """Pixels that ticks and the axis label take in a plot `width` pixels wide."""
         lines = max((label.count("\n") + 1 for label in self._labels), default=1)
-        widest = max((text_width(_upright_text(label)) for label in self._labels), default=0.0)
+        widest = max((text_width(_upright_text(label, self.most_label)) for label in self._labels), default=0.0)
         return text_height() * 1.35 + 10 + (widest if self._upright(width) else lines * text_height())
 
     def _upright(self, width: float) -> bool:
@@ -177,7 +186,11 @@ class RunAxis(NamedAxis):
             if upright:
                 p.rotate(-90)
                 place = QRectF(-300, -20, 298, 40)
-                p.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, _upright_text(label))
+                p.drawText(
+                    place,
+                    Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
+                    _upright_text(label, self.most_label),
+                )
             else:
                 p.drawText(QRectF(-100, 1, 200, 40), Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, label)
             p.restore()
@@ -212,7 +225,9 @@ class HistoryPlot:
         self._runs = runs
         kernels = list(dict.fromkeys(run.kernel for run in runs))
         several = len(kernels) > 1
-        self.axis.set_names(*(BY_KERNEL_NAMES if several else BY_TILE_NAMES))
+        names = BY_KERNEL_NAMES if several else BY_TILE_NAMES
+        protocol = f"{runs[0].protocol} " if runs else ""
+        self.axis.set_names(*(f"{protocol}{name}" for name in names), names[-1])
         labels = [f"{run.tile.label}\n{run.kernel}" if several else run.tile.label for run in runs]
         self.axis.set_runs(labels, next((i for i, r in enumerate(runs) if r.shown), -1))
         for role in ROLES:

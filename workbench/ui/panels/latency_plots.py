@@ -10,8 +10,9 @@ import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtWidgets import QGraphicsPathItem
 
-from workbench.model import FloatArray, Role
-from workbench.ui.axes import IndexAxis, ValueAxis
+from workbench.model import FloatArray, Latency, Role
+from workbench.ui.axes import CountAxis, IndexAxis, ValueAxis
+from workbench.ui.panels.latency_marks import LatencyMarks
 from workbench.ui.plotting import (
     TimeScale,
     histogram_edges,
@@ -60,6 +61,7 @@ class SamplesPlot:
 
     def __init__(self, theme: Theme) -> None:
         self.plot = time_plot(theme, IndexAxis("bottom"), "launch")
+        self.marks = LatencyMarks(self.plot)
         self.medians = MedianLines(self.plot)
         self.points = {role: pg.ScatterPlotItem(size=5, pen=None) for role in ROLES}
         for item in self.points.values():
@@ -74,25 +76,32 @@ class SamplesPlot:
         """Take the colours of `theme`."""
         style_plot(self.plot, theme, grid=True)
         self.medians.apply_theme(theme)
+        self.marks.apply_theme(theme)
         for role, item in self.points.items():
             item.setBrush(pg.mkBrush(theme.color(role)))
         self.ring.setPen(pg.mkPen(theme.text, width=1.5))
 
-    def show(self, samples: SamplesByRole, scale: TimeScale) -> None:
-        """Draw `samples` (us)."""
+    def show(
+        self, samples: SamplesByRole, scale: TimeScale, latencies: Mapping[Role, Latency], protocol: str = ""
+    ) -> None:
+        """Draw `samples` (us), taken under `protocol`, and what is known of finished `latencies`."""
         self._samples, self._scale = samples, scale
         for role, item in self.points.items():
             values = samples.get(role, np.empty(0))
             item.setData(np.arange(1, len(values) + 1), scale.to_axis(values))
         self.medians.show(samples, scale)
+        self.marks.show(latencies, scale)
         unit = f"{scale.unit} (log)" if scale.log else scale.unit
-        self.plot.getAxis("left").set_names(f"time per launch, {unit}", f"time, {unit}", unit)
+        names = (f"time per launch, {unit}", f"time, {unit}", unit)
+        longer = [f"{name}, {protocol} protocol" for name in names[:2]] if protocol else []
+        self.plot.getAxis("left").set_names(*longer, *([f"{unit}, {protocol}"] if protocol else []), *names[1:])
 
     def set_range(self) -> None:
         """Show all launches."""
         most = max((len(v) for v in self._samples.values()), default=1)
         margin = max(0.5, 0.02 * most)
         self.plot.setXRange(1 - margin, most + margin, padding=0)
+        self.marks.place_labels()
 
     def hit(self, scene_position: QPointF) -> tuple[Role, int] | None:
         """The role and launch number (from 1) of the point under the mouse; a ring marks it."""
@@ -122,7 +131,7 @@ class DistributionPlot:
     """The same launches as histograms lying on their sides, in bins common to both roles."""
 
     def __init__(self, theme: Theme) -> None:
-        self.plot = time_plot(theme, IndexAxis("bottom"), "count")
+        self.plot = time_plot(theme, CountAxis("bottom"), "count")
         self.plot.getAxis("left").setStyle(showValues=False)
         self.plot.setMouseEnabled(x=False, y=True)
         self.medians = MedianLines(self.plot)

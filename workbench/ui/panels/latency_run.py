@@ -10,17 +10,28 @@ from workbench.metrics import format_range, format_time
 from workbench.model import (
     INTERPRETER_LABEL,
     Checked,
+    DeviceState,
     Failed,
     Finished,
     FloatArray,
+    Latency,
     Measured,
     Measurement,
+    Rechecked,
     Role,
     RunEvent,
     Samples,
     Started,
 )
 from workbench.ui.cards import colored, kernel_title, sdpa_title, swatch
+from workbench.ui.measure_words import (
+    ended_text,
+    interval_range_text,
+    modes_text,
+    no_trace_text,
+    protocol_tip,
+    timed_seconds,
+)
 from workbench.ui.panels.latency_history import HistoryRun, Spread
 from workbench.ui.spans import Span, swatch_spans
 from workbench.ui.theme import Theme
@@ -37,6 +48,8 @@ class LatencyRun:
     arrived: dict[Role, list[FloatArray]] = field(default_factory=dict)
     measured: dict[Role, Measurement] = field(default_factory=dict)
     checked: dict[Role, Checked] = field(default_factory=dict)
+    rechecked: dict[Role, Rechecked] = field(default_factory=dict)
+    device: DeviceState | None = None
     end: Finished | Failed | None = None
 
     def take(self, event: RunEvent) -> bool:
@@ -48,11 +61,25 @@ class LatencyRun:
                 self.measured[event.measurement.role] = event.measurement
             case Checked():
                 self.checked[event.role] = event
+            case Rechecked():
+                self.rechecked[event.role] = event
+            case DeviceState():
+                self.device = event
             case Finished() | Failed():
                 self.end = event
             case _:
                 return False
         return True
+
+    def latencies(self) -> dict[Role, Latency]:
+        """The finished measurements' times."""
+        return {role: measurement.latency for role, measurement in self.measured.items()}
+
+    def protocol_name(self) -> str:
+        """The protocol by which launches are timed."""
+        assert self.started is not None
+        latency = next(iter(self.latencies().values()), None)
+        return latency.protocol if latency is not None else self.started.request.protocol
 
     def samples(self) -> dict[Role, FloatArray]:
         """All launch times known, us: a finished measurement's own, else those that have arrived."""
@@ -71,8 +98,7 @@ class LatencyRun:
         request = self.started.request if self.started else None
         if role == "kernel":
             return kernel_title(request)
-        known = self.measured.get(role) or self.checked.get(role)
-        return sdpa_title(request, known.backend if known else "")
+        return sdpa_title(request, self.backend())
 
     def legend(self, role: Role, theme: Theme) -> list[list[Span]]:
         """What the times of `role` come to, and the same in fewer words after it; nothing before the first.
@@ -83,25 +109,38 @@ class LatencyRun:
         if values is None:
             return [[]]
         stopped = ", not finished" if self.end is not None and role not in self.measured else ""
-        wrong = [Span("FAIL ", theme.bad, bold=True)] if self._is_wrong(role) else []
+        wrong = [Span("FAIL ", theme.bad, bold=True)] if self.is_wrong(role) else []
         square, name = swatch_spans(self.title(role), getattr(theme, role))
         spread = Spread.of(values)
         median = Span(format_time(spread.median), bold=True)
-        spread_text = Span(f" ({spread.range_text}){stopped}")
+        known = interval_range_text(self.measured[role].latency) if role in self.measured else ""
+        known = f"95% {known}" if known else ""
+        whole = Span(f" ({', '.join(filter(None, (known, spread.range_text)))}){stopped}")
+        short = Span(f" ({known or spread.range_text}){stopped}")
         return [
-            [*wrong, square, name, Span("  median "), median, spread_text],
-            [*wrong, square, name, Span("  "), median, spread_text],
+            [*wrong, square, name, Span("  median "), median, whole],
+            [*wrong, square, name, Span("  median "), median, short],
+            [*wrong, square, name, Span("  "), median, short],
             [*wrong, square, name, Span("  "), median],
             [*wrong, square, median],
         ]
 
-    def _is_wrong(self, role: Role) -> bool:
-        return role in self.checked and not self.checked[role].error.passed
+    def is_wrong(self, role: Role) -> bool:
+        """Whether the output of `role` did not pass its check, or was another one after timing."""
+        changed = role in self.rechecked and self.rechecked[role].failed
+        return changed or (role in self.checked and not self.checked[role].error.passed)
+
+    def backend(self) -> str:
+        """The backend that SDPA took, "" while that is not known."""
+        known = self.measured.get("baseline") or self.checked.get("baseline")
+        return known.backend if known is not None else ""
 
     def wrong_text(self) -> str:
         """Whose output is wrong, in words; "" if none is known to be."""
-        wrong = [self.title(role) for role in NAMED if self._is_wrong(role)]
-        return f"FAIL: the output of {' and '.join(wrong)} is outside its tolerance" if wrong else ""
+        wrong = [self.title(role) for role in NAMED if role in self.checked and not self.checked[role].error.passed]
+        lines = [f"FAIL: the output of {' and '.join(wrong)} is outside its tolerance"] if wrong else []
+        lines += [f"FAIL: {self.title(role)}: {r.text}" for role, r in self.rechecked.items() if r.failed]
+        return "\n".join(lines)
 
     def clock(self, theme: Theme) -> list[Span]:
         """What the times are: never left out on the interpreter."""
@@ -115,19 +154,21 @@ class LatencyRun:
         return [f"clock: {latency.clock}"] if latency is not None else []
 
     def protocol(self) -> list[str]:
-        """What problem the times are of beside its shape and how they were obtained, the most important first."""
+        """How the times were obtained, and of what problem beside its shape, the most important first."""
         assert self.started is not None
-        latency = next((m.latency for m in self.measured.values()), None)
+        latency = next(iter(self.latencies().values()), None)
         counts = [len(values) for values in self.samples().values()]
         problem = self.started.request.problem
-        parts = [text for text in (kind_text(problem), heads_text(problem)) if text]
+        parts = [f"{self.protocol_name()} protocol"]
+        parts += [text for text in (kind_text(problem), heads_text(problem)) if text]
         if counts:
             same = len(set(counts)) == 1
             each = " each" if same and len(counts) > 1 else ""
             parts.append(f"{counts[0] if same else ' + '.join(map(str, counts))} launches{each}")
         if latency is not None:
             parts.append(f"{latency.warmups} warm-up" + "s" * (latency.warmups != 1))
-        parts.append(f"{latency.protocol if latency else self.started.request.protocol} protocol")
+        if latency is not None and latency.rounds:
+            parts.append(f"{latency.rounds} rounds")
         if self.started.device.mode == "interpreter":
             parts += self._clock_words()
         return parts
@@ -139,7 +180,25 @@ class LatencyRun:
         device = self.started.device
         place = f"{device.name}, {device.mode_label}"
         lines = (self.wrong_text(), place, *self._clock_words(), *counts, ", ".join(self.protocol()))
-        return "\n".join(filter(None, lines))
+        return "\n".join(filter(None, (*lines, protocol_tip(self.protocol_name()), *self._endings(), self.no_strip())))
+
+    def _endings(self) -> list[str]:
+        """How the timing of each ended, and what was found about its times."""
+        assert self.started is not None
+        seconds = timed_seconds(self.device.trace) if self.device is not None else None
+        lines = []
+        for role, latency in self.latencies().items():
+            parts = [ended_text(latency, self.started.request, seconds), latency.launch_bound]
+            parts += [modes_text(latency.modes)] if latency.modes is not None else []
+            parts += [latency.drift.text] if latency.drift is not None else []
+            lines.append(f"{self.title(role)}: {', '.join(filter(None, parts))}")
+        return lines
+
+    def no_strip(self) -> str:
+        """Why there is no strip of the device's state; "" where there is one, or the run is not that far."""
+        if self.device is not None:
+            return no_trace_text(self.device.trace)
+        return "no device state was recorded with this run" if self.end is not None else ""
 
     def swatch(self, role: Role, theme: Theme) -> str:
         """The legend's entry for `role`."""
@@ -148,7 +207,15 @@ class LatencyRun:
     def launch_lines(self, role: Role, launch: int, theme: Theme) -> list[str]:
         """One launch (numbered from 1), in words."""
         value = format_time(float(self.samples()[role][launch - 1]))
-        return [self.swatch(role, theme), f"launch {launch}: <b>{value}</b>"]
+        round_text = ""
+        starts = self.measured[role].latency.round_starts if role in self.measured else np.empty(0)
+        if len(starts):
+            round_text = f", round {int(np.searchsorted(starts, launch - 1, side='right'))}"
+        return [
+            self.swatch(role, theme),
+            f"launch {launch}{round_text}: <b>{value}</b>",
+            f"{self.protocol_name()} protocol",
+        ]
 
     def bin_lines(self, low: float, high: float, counts: dict[Role, int], theme: Theme) -> list[str]:
         """One bin from `low` to `high` us, in words."""
@@ -161,8 +228,9 @@ def run_lines(run: HistoryRun, theme: Theme) -> list[str]:
     tile = run.tile
     splits = f", {splits_text(tile)} splits" if tile.splits != 1 else ""
     lines = [f"<b>{run.kernel} {tile.label}</b>, {tile.num_warps} warps, {tile.num_stages} stages{splits}"]
+    lines.append(f"{run.protocol} protocol")
     if run.wrong:
-        lines.append(colored("FAIL: output outside its tolerance", theme.bad, bold=True))
+        lines.append(colored("FAIL: the output is wrong", theme.bad, bold=True))
     for role in NAMED:
         if role in run.spreads:
             name = "kernel" if role == "kernel" else run.baseline

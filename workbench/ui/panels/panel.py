@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
 from workbench.model import RunEvent, RunRecord
@@ -21,6 +22,8 @@ class Panel(QWidget):
 
     name: ClassVar[str]
     title: ClassVar[str]
+
+    commandRequested = pyqtSignal(str)  # a name in COMMANDS, of what the panel offers to do
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

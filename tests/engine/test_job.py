@@ -1,0 +1,76 @@
+"""What the child's job keeps between requests: its device, its ceilings, and whether it can go on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.samples import GPU
+from workbench.ceilings import Ceilings, load_ceilings
+from workbench.engine import job
+from workbench.engine.failures import CaptureError
+from workbench.engine.steps import Run
+from workbench.engine.stopping import StopFlag
+from workbench.model import CeilingsMeasured, Finished, Log, Problem, RunEvent, RunRequest
+
+pytestmark = pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")
+
+CEILINGS = Ceilings(GPU.name, GPU.driver, GPU.torch, "2026-11-30T12:00:00", 4.25e12, 51e12)
+
+
+@pytest.fixture(autouse=True)
+def prepared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(job, "_settled", None)
+    monkeypatch.setattr(job, "_is_spoiled", False)
+    job.prepare("interpreter")
+    yield
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_gpu_that_could_be_chosen_is_announced(monkeypatch: pytest.MonkeyPatch, there: bool) -> None:
+    """Also from the interpreter, so that a form can offer it, or not."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: there)
+    ready = job.prepare("interpreter")
+    assert ready.device.mode == "interpreter" and ready.has_gpu is there
+    assert not any("bf16" in variant.dtypes for variant in ready.variants)
+
+
+def test_a_capture_that_failed_ends_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(run: Run) -> None:
+        raise CaptureError("sdpa flex: it cannot be captured in a CUDA graph")
+
+    assert not job.is_broken()
+    monkeypatch.setattr(Run, "go", fail)
+    with pytest.raises(CaptureError):
+        job.run(RunRequest(Problem(8, 8, 8)), lambda event: None, StopFlag())
+    assert job.is_broken()
+
+
+def test_ceilings_are_kept_on_disk_and_announced_from_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    settled = job._settled
+    assert settled is not None and settled.ready.ceilings is None
+    monkeypatch.setattr(job, "_settled", replace(settled, ready=replace(settled.ready, device=GPU)))
+    monkeypatch.setattr(job, "measured_ceilings", lambda info, send, stop: CEILINGS)
+    events: list[RunEvent] = []
+    job.measure_ceilings(events.append, StopFlag())
+    assert [type(event) for event in events] == [CeilingsMeasured, Finished]
+    assert load_ceilings(GPU.name, GPU.driver, GPU.torch) == CEILINGS == job._kept_ceilings(GPU)
+    assert job._kept_ceilings(replace(GPU, driver="another")) is None
+
+
+def test_ceilings_that_cannot_be_kept_are_still_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "tilescope").write_text("in the way", encoding="utf-8")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    settled = job._settled
+    assert settled is not None
+    monkeypatch.setattr(job, "_settled", replace(settled, ready=replace(settled.ready, device=GPU)))
+    monkeypatch.setattr(job, "measured_ceilings", lambda info, send, stop: CEILINGS)
+    events: list[RunEvent] = []
+    job.measure_ceilings(events.append, StopFlag())
+    assert [type(event) for event in events] == [Log, CeilingsMeasured, Finished]
+    assert "the ceilings are not kept" in str(events[0])

@@ -1,0 +1,99 @@
+"""A kernel whose output changes while it is timed is found out; one that adds in another order is only reported."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.samples import INTERPRETER
+from workbench.engine import steps
+from workbench.engine.compare import compare
+from workbench.engine.recheck import SUSPECT_A_RACE, Before, recheck
+from workbench.engine.stopping import StopFlag
+from workbench.model import ErrorStats, Problem, Rechecked, RunEvent, RunRequest, TileConfig
+from workbench.session import RunBuilder
+
+EXPECTED = torch.randn(1, 2, 8, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+RIGHT = EXPECTED.float()
+NUDGED = RIGHT + 1e-5
+WRONG = RIGHT + 1.0
+
+
+def error_of(out: torch.Tensor, left_out: int = 0) -> ErrorStats:
+    return compare(out, EXPECTED, 2e-3, 2e-3, rows_left_out=left_out).stats
+
+
+def of(after: torch.Tensor, *again: torch.Tensor, before: torch.Tensor = RIGHT, left_out: int = 0) -> Rechecked:
+    turns = iter(again)
+    return recheck(
+        "kernel",
+        Before(before, error_of(before, left_out)),
+        after,
+        lambda out: error_of(out, left_out),
+        (lambda: next(turns)) if again else None,
+    )
+
+
+def test_the_same_bits_are_fine() -> None:
+    found = of(RIGHT.clone(), RIGHT, RIGHT)
+    assert not found.failed and found.bits_equal and found.deterministic is True
+    assert found.max_abs_before == found.max_abs_after and "two more launches" in found.text
+
+
+@pytest.mark.parametrize("after", [NUDGED, WRONG], ids=["within the tolerance", "wrong"])
+def test_other_bits_of_a_deterministic_kernel_are_a_failure(after: torch.Tensor) -> None:
+    found = of(after, RIGHT, RIGHT)
+    assert found.failed and found.text == SUSPECT_A_RACE and not found.bits_equal
+    assert found.max_abs_after > found.max_abs_before
+
+
+def test_bits_that_differ_from_launch_to_launch_are_reported() -> None:
+    found = of(NUDGED, RIGHT, NUDGED)
+    assert not found.failed and found.deterministic is False and found.text.startswith("not deterministic")
+    assert of(RIGHT, RIGHT, NUDGED).bits_equal and not of(RIGHT, RIGHT, NUDGED).failed
+
+
+def test_an_error_that_grew_beyond_the_tolerance_is_a_failure_however_it_came() -> None:
+    assert of(WRONG, RIGHT, NUDGED).failed and of(WRONG).failed
+    assert not of(WRONG, RIGHT, NUDGED, before=WRONG + 1).failed, "it was wrong before as well, which is said elsewhere"
+    assert not of(NUDGED).failed and of(NUDGED).deterministic is None
+
+
+def test_rows_that_see_no_key_do_not_count() -> None:
+    blind, other = RIGHT.clone(), RIGHT.clone()
+    blind[..., :3, :], other[..., :3, :] = float("nan"), 7.0
+    found = of(other, blind, other, before=blind, left_out=3)
+    assert found.bits_equal and found.deterministic and not found.failed
+
+
+@pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")
+@pytest.mark.parametrize(("changes_at", "failed"), [(10**9, False), (4, True)], ids=["steady", "changes"])
+def test_a_run_of_a_kernel_that_changes_its_output_fails(
+    monkeypatch: pytest.MonkeyPatch, changes_at: int, failed: bool
+) -> None:
+    """From its fourth launch on the kernel writes one other value, within the tolerance."""
+    request = RunRequest(Problem(16, 16, 8), TileConfig(16, 16), sdpa="none", trace=False)
+    events: list[RunEvent] = []
+    run = steps.Run(request, INTERPRETER, events.append, StopFlag())
+    real, count = run._variant.launch, 0
+
+    def launch(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.Tensor, **options: object) -> object:
+        nonlocal count
+        count += 1
+        result = real(q, k, v, out, **options)  # type: ignore[arg-type]
+        if count >= changes_at:
+            out[0, 0, 3, 2] += 1e-4
+        return result
+
+    monkeypatch.setattr(run, "_variant", replace(run._variant, launch=launch))
+    run.go()
+    builder = RunBuilder(request)
+    for event in events:
+        builder.take(event)
+    record = builder.record()
+    (found,) = record.rechecked
+    assert found.failed is failed and found.deterministic is True and found.bits_equal is not failed
+    assert record.checked[0].error.passed and record.passed is not failed

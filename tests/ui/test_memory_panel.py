@@ -1,0 +1,169 @@
+"""The memory panel: sizes against hand counts, the curve over BLOCK_M, and words for only what is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log2
+from pathlib import Path
+
+import pytest
+from PyQt6.QtCore import QPointF
+from pytestqt.qtbot import QtBot
+
+from tests.samples import GPU, INTERPRETER, make_record
+from tests.ui.form_driver import ARTICLE
+from workbench.ceilings import Ceilings
+from workbench.model import (
+    CeilingsMeasured,
+    DeviceInfo,
+    Failed,
+    Measured,
+    Problem,
+    Ready,
+    RunRecord,
+    RunRequest,
+    TileConfig,
+)
+from workbench.ui.panels.memory import MemoryPanel
+from workbench.ui.theme import load_theme
+
+LARGE = Problem(1024, 4096, 128)
+MIB = 2**20
+CEILINGS = Ceilings(GPU.name, GPU.driver, GPU.torch, "2026-11-30T12:00:00", 4.25e12, 51e12, 360e12, 655e12, 680e12)
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MemoryPanel:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    panel = MemoryPanel(load_theme("dark"))
+    qtbot.addWidget(panel)
+    panel.resize(700, 360)
+    panel.show()
+    return panel
+
+
+def of_problem(
+    problem: Problem = LARGE, tile: TileConfig | None = None, kernel: str = "article", device: DeviceInfo = GPU
+) -> RunRecord:
+    """A run of `problem`, without its large arrays."""
+    tile = tile or TileConfig()
+    record = make_record(1, Problem(16, 32, 8), tile, 753.6, 383.5, device)
+    measured = tuple(Measured(replace(m.measurement, problem=problem)) for m in record.measured)
+    started = replace(record.started, request=RunRequest(problem, tile, kernel=kernel))
+    return replace(record, started=started, measured=measured)
+
+
+def feed(panel: MemoryPanel, record: RunRecord) -> None:
+    for event in record.events():
+        panel.take(event)
+    panel.tick()
+
+
+def test_the_article_s_picture_in_numbers(panel: MemoryPanel) -> None:
+    feed(panel, of_problem())
+    numbers = panel.numbers
+    assert numbers is not None and numbers.requested is not None
+    assert (numbers.whole.scores, numbers.whole.weights) == (16 * MIB, 16 * MIB)
+    assert numbers.least == 5 * MIB
+    assert numbers.requested.k_and_v == 64 * 4 * MIB  # 64 blocks of query rows read the 4 MiB of K and V
+    text = panel.sentence.text().replace("\u00a0", " ")
+    assert "S and P would be 32.0 MiB" in text
+    assert "requests 257.0 MiB, 51.4× the 5.0 MiB that must move" in text
+    assert "what of it the caches serve is not measured" in text
+    sizes = panel.sizes.text().replace("\u00a0", " ")
+    assert "S (fp32) 16.0 MiB" in sizes and "P (fp32) 16.0 MiB" in sizes and "together 32.0 MiB" in sizes
+
+
+def test_the_curve_falls_with_block_m_and_marks_the_present_one(panel: MemoryPanel) -> None:
+    panel.take(Ready(GPU, (replace(ARTICLE, block_ms=(16, 32, 64)),), ()))
+    feed(panel, of_problem(tile=TileConfig(32, 16)))
+    x, y = panel.curve.getData()
+    assert x.tolist() == [4, 5, 6]
+    assert [2**v / MIB for v in y] == pytest.approx([257, 129, 65])
+    sizes = [spot.size() for spot in panel.points.points()]
+    assert sizes.index(max(sizes)) == 1
+    assert panel.blocks.tickStrings([4.0, 5.0, 6.0], 1.0, 1.0) == ["16", "32", "64"]
+
+
+def test_units_stand_at_the_axis_and_the_lines(panel: MemoryPanel) -> None:
+    feed(panel, of_problem())
+    axis = panel.plot.getAxis("left")
+    assert axis.tickStrings([10.0, 22.0, 31.0], 1.0, 1.0) == ["1 KiB", "4 MiB", "2 GiB"]
+    assert panel.labels.texts() == [
+        "least that must move 5.0 MiB",
+        "article requests",
+        "S and P 32.0 MiB",
+        "moved with S and P 69.0 MiB",
+    ]
+
+
+def test_what_the_device_copies_in_that_time_needs_its_ceiling(panel: MemoryPanel) -> None:
+    record = of_problem()
+    feed(panel, record)
+    assert "Measure ceilings" in panel.sizes.text().replace("\u00a0", " ")
+    assert not any("device copies" in text for text in panel.labels.texts())
+    panel.take(CeilingsMeasured(CEILINGS))
+    panel.tick()
+    assert panel.numbers is not None and panel.numbers.movable is not None
+    median = record.measured[0].measurement.latency.median
+    assert panel.numbers.movable == pytest.approx(median * 1e-6 * 4.25e12)
+    assert any("device copies 3.0 GiB in" in text for text in panel.labels.texts())
+
+
+def test_more_than_the_memory_could_move_was_served_by_caches(panel: MemoryPanel) -> None:
+    panel.take(CeilingsMeasured(CEILINGS))
+    record = of_problem()
+    kernel = record.measured[0].measurement
+    fast = Measured(replace(kernel, latency=replace(kernel.latency, samples=kernel.latency.samples / 30)))
+    feed(panel, replace(record, measured=(fast,)))
+    assert "the caches served at least" in panel.sentence.text()
+
+
+def test_the_interpreter_has_sizes_and_no_device(panel: MemoryPanel) -> None:
+    panel.take(CeilingsMeasured(CEILINGS))
+    feed(panel, of_problem(device=INTERPRETER))
+    assert panel.stack.shows_plots
+    assert panel.numbers is not None and panel.numbers.us is None
+    assert "ceilings" not in panel.sizes.text().replace("\u00a0", " ").lower()
+
+
+def test_a_kernel_that_writes_s_and_p_has_no_tile_to_blame(panel: MemoryPanel) -> None:
+    feed(panel, of_problem(kernel="materialized"))
+    assert panel.numbers is not None and panel.numbers.requested is None
+    assert "writes S and P, 32.0\u00a0MiB" in panel.sentence.text()
+    assert "69.0\u00a0MiB move" in panel.sentence.text()
+    assert panel.curve.getData()[0] is None or len(panel.curve.getData()[0]) == 0
+
+
+def test_splits_and_grouped_16_bit_heads_are_counted(panel: MemoryPanel) -> None:
+    problem = Problem(64, 256, 64, batch=2, heads=4, kv_heads=2, dtype="bf16", causal=True)
+    feed(panel, of_problem(problem, TileConfig(64, 64, splits=2), "split_kv"))
+    numbers = panel.numbers
+    assert numbers is not None and numbers.requested is not None
+    assert (numbers.whole.scores, numbers.whole.weights) == (8 * 64 * 256 * 4, 8 * 64 * 256 * 2)
+    assert numbers.requested.partial > 0
+    assert "split results" in panel.sizes.text().replace("\u00a0", " ")
+
+
+def test_hover_names_the_block_under_the_mouse(panel: MemoryPanel, qtbot: QtBot) -> None:
+    feed(panel, of_problem())
+    qtbot.wait(20)
+    lines = panel.hover_lines(panel.plot.vb.mapViewToScene(QPointF(6.1, log2(65 * MIB))))
+    assert "BLOCK_M&nbsp;64&nbsp;requests&nbsp;65.0&nbsp;MiB" in lines[0]
+    assert "13 times the least" in lines[1]
+    assert panel.hover_lines(QPointF(-100, -100)) == []
+
+
+def test_before_a_run_it_says_how_to_begin_and_a_failed_run_still_has_its_sizes(panel: MemoryPanel) -> None:
+    panel.tick()
+    assert "Press Run (F5)" in panel.stack.card.label.text()
+    feed(panel, make_record(1, LARGE, failure=Failed("resources", "too much")))
+    assert panel.stack.shows_plots and "32.0\u00a0MiB" in panel.sentence.text()
+
+
+def test_theme_can_change_under_a_run(panel: MemoryPanel) -> None:
+    feed(panel, of_problem())
+    light = load_theme("light")
+    panel.apply_theme(light)
+    panel.tick()
+    assert panel.curve.opts["pen"].color().name() == light.kernel

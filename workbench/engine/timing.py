@@ -1,0 +1,183 @@
+"""Times the implementations of one run by its protocol, and says what can be said of the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from workbench.engine.clocks import Clock, CudaClock, Gpu, HostClock, Launch
+from workbench.engine.failures import CaptureError, describe_failure
+from workbench.engine.measure import Plan, measure_article
+from workbench.engine.profiling import backend_of, per_launch, was_used
+from workbench.engine.protocols import Sampler, make_sampler
+from workbench.engine.rounds import Limits, Rounds, run_rounds
+from workbench.engine.stopping import StopFlag
+from workbench.engine.watch import Watch
+from workbench.model import FloatArray, Latency, Log, Progress, Role, RunEvent, RunRequest, Samples
+from workbench.modes import find_modes
+from workbench.statistics import BETWEEN_RUNS, Ratio, find_drift, median_interval, paired_ratio
+
+Send = Callable[[RunEvent], None]
+
+# Enough for a median; the profiler's records are much alike.
+LOOKED_AT = 20
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The latencies of a run, and the ratio of paired rounds where both were timed in turns."""
+
+    latencies: Mapping[Role, Latency] = field(default_factory=dict)
+    ratio: Ratio | None = None
+
+
+def time_article(
+    role: Role,
+    name: str,
+    launch: Launch,
+    plan: Plan,
+    gpu: Gpu | None,
+    send: Send,
+    stop: StopFlag,
+    watch: Watch,
+) -> Latency:
+    """Time one implementation, called `name`, by the article's protocol; without a GPU on the host's clock."""
+    if gpu is not None and was_used():
+        send(Log("This engine has profiled before, which may make launches dearer for the CPU.\n"))
+    done = 0
+
+    def report(values: FloatArray) -> None:
+        nonlocal done
+        done += len(values)
+        send(Samples(role, values))
+        send(Progress(f"timing {name}", done, plan.launches))
+        watch.tell()
+
+    send(Progress(f"timing {name}", 0, plan.launches))
+    clock: Clock = CudaClock(gpu) if gpu is not None else HostClock()
+    return judged(measure_article(launch, plan, clock, report, stop, watch.timed))
+
+
+def time_in_turns(
+    request: RunRequest,
+    launches: Mapping[Role, Launch],
+    gpu: Gpu | None,
+    send: Send,
+    stop: StopFlag,
+    watch: Watch,
+) -> Timed:
+    """Time all `launches` in rounds by the request's protocol; without a GPU on the host's clock.
+
+    Samples are sent between rounds, so that a failure or a stop keeps them. Raises CaptureError and ProfilerError where
+    a launch does not take the protocol.
+    """
+    samplers = _prepared(request, launches, gpu, send, stop)
+    phase = f"timing {' and '.join(launches)} in turns: {request.protocol}"
+    limit_ms = round(request.max_seconds * 1e3)
+    send(Progress(phase, 0, limit_ms))
+
+    def took(role: Role, values: FloatArray) -> None:
+        send(Samples(role, values))
+
+    def pause(passed: float) -> None:
+        watch.tell()
+        send(Progress(phase, min(limit_ms, 1 + round(passed * 1e3)), limit_ms))
+
+    limits = Limits(request.max_seconds, request.max_samples)
+    rounds = run_rounds(samplers, limits, request.problem.seed, took, pause, stop, watch.timed)
+    for role, sampler in samplers.items():
+        if sampler.late:
+            send(Log(f"{role}: {sampler.late} queues of launches began before the CPU had submitted all of them.\n"))
+    latencies = {role: judged(_latency(request, role, sampler, rounds)) for role, sampler in samplers.items()}
+    return Timed(latencies, _ratio(rounds))
+
+
+def judged(latency: Latency) -> Latency:
+    """`latency` with the interval of its median, and with two modes and a drift if there are."""
+    samples = latency.samples
+    interval = median_interval(samples, unseen=BETWEEN_RUNS)
+    return replace(
+        latency,
+        interval=interval if interval.is_bounded else None,
+        modes=find_modes(samples),
+        drift=find_drift(samples),
+    )
+
+
+def with_kernel_time(latency: Latency, launch: Launch, gpu: Gpu, send: Send) -> Latency:
+    """`latency` with the time that the GPU is busy in one launch, and the names of its kernels.
+
+    Taken after the timing, since the profiler may make later launches dearer. That it cannot be had is only logged, but
+    a dead CUDA context raises.
+    """
+
+    def body() -> None:
+        for _ in range(LOOKED_AT):
+            launch()
+
+    try:
+        launch()
+        busy, names = per_launch(gpu.profile(body), LOOKED_AT)
+    except Exception as error:
+        gpu.synchronize()
+        send(Log(f"whether the kernel is launch-bound is not known: {describe_failure(error).message}\n"))
+        return latency
+    return replace(latency, kernel_us=float(np.median(busy)), kernel_names=names)
+
+
+def proven_backend(said: str, names: tuple[str, ...], send: Send) -> str:
+    """SDPA's backend by the names of the kernels that ran, which count for more than what PyTorch said of itself."""
+    proven = backend_of(names)
+    if proven and proven != said:
+        send(Log(f"PyTorch said that SDPA takes {said}; the kernels that ran are {proven}'s: {', '.join(names)}\n"))
+    return proven or said
+
+
+def _prepared(
+    request: RunRequest, launches: Mapping[Role, Launch], gpu: Gpu | None, send: Send, stop: StopFlag
+) -> dict[Role, Sampler]:
+    samplers: dict[Role, Sampler] = {}
+    for role, launch in launches.items():
+        stop.check()
+        send(Progress(f"warming up the {role}"))
+        samplers[role] = make_sampler(request.protocol, launch, gpu, request.max_samples)
+        try:
+            samplers[role].prepare(stop)
+        except CaptureError as error:
+            raise CaptureError(f"{_name(request, role)}: {error}") from error
+    return samplers
+
+
+def _name(request: RunRequest, role: Role) -> str:
+    return f"kernel {request.kernel}" if role == "kernel" else f"sdpa {request.sdpa}"
+
+
+def _latency(request: RunRequest, role: Role, sampler: Sampler, rounds: Rounds) -> Latency:
+    samples = rounds.samples(role)
+    is_profiled = request.protocol == "profiler"
+    return Latency(
+        request.protocol,
+        sampler.clock,
+        samples,
+        float(samples.mean()),
+        sampler.warmups,
+        len(samples) * sampler.launches_per_sample,
+        ended_by=rounds.ended_by,
+        rounds=len(rounds.taken[role]),
+        round_starts=rounds.starts(role),
+        kernel_us=float(np.median(samples)) if is_profiled else None,
+        kernel_names=sampler.kernel_names,
+        flush_bytes=sampler.flush_bytes,
+    )
+
+
+def _ratio(rounds: Rounds) -> Ratio | None:
+    """The ratio where both were timed, and every round took some time."""
+    if len(rounds.taken) < 2:
+        return None
+    kernel, baseline = rounds.taken["kernel"], rounds.taken["baseline"]
+    if any(not np.median(values) > 0 for values in (*kernel, *baseline)):
+        return None
+    return paired_ratio(kernel, baseline, unseen=BETWEEN_RUNS)

@@ -1,0 +1,75 @@
+"""Watches the device around the timing of one run, and tells what it did."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+from workbench.device_state import DeviceTrace, DeviceWarning, find_warnings
+from workbench.model import DeviceState, Problem, RunEvent
+
+TELL_EVERY_S = 0.5
+ZEROS_FLATTER = DeviceWarning(
+    "inputs", "inputs are zeros: a GPU that flips no bits draws less power, and these times may flatter"
+)
+NOTHING_TO_READ = "the interpreter runs on the CPU, whose clocks are not read"
+
+
+class Monitor(Protocol):
+    """What reads the device; `engine.device_monitor.DeviceMonitor` is one. Nothing of it raises."""
+
+    def begin(self) -> None: ...
+
+    def timed(self) -> AbstractContextManager[None]: ...
+
+    def so_far(self) -> DeviceTrace: ...
+
+    def end(self) -> DeviceTrace: ...
+
+
+class Watch:
+    """Sends DeviceState events: partial ones now and then, the complete one at the end."""
+
+    def __init__(
+        self,
+        monitor: Monitor | None,
+        problem: Problem,
+        send: Callable[[RunEvent], None],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Without a monitor the trace is empty, and says why."""
+        self._monitor = monitor
+        self._always = (ZEROS_FLATTER,) if problem.inputs == "zeros" else ()
+        self._send = send
+        self._now = now
+        self._told_at = 0.0
+        self._is_open = False
+
+    def begin(self) -> None:
+        """Read from now on."""
+        self._told_at = self._now()
+        self._is_open = True
+        if self._monitor is not None:
+            self._monitor.begin()
+
+    def timed(self) -> AbstractContextManager[None]:
+        """To be entered around each timed region."""
+        return nullcontext() if self._monitor is None else self._monitor.timed()
+
+    def tell(self) -> None:
+        """Send the readings until now, if the last ones were sent some time ago. Not for inside a timed region."""
+        now = self._now()
+        if self._monitor is not None and now - self._told_at >= TELL_EVERY_S:
+            self._told_at = now
+            self._tell(self._monitor.so_far())
+
+    def end(self) -> None:
+        """Stop reading, and send all readings; does nothing a second time."""
+        if self._is_open:
+            self._is_open = False
+            self._tell(DeviceTrace.without(NOTHING_TO_READ) if self._monitor is None else self._monitor.end())
+
+    def _tell(self, trace: DeviceTrace) -> None:
+        self._send(DeviceState(trace, (*self._always, *find_warnings(trace))))

@@ -1,0 +1,192 @@
+"""What the command line says of a run: one object for scripts, some lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from workbench import codec
+from workbench.device_state import COLUMNS, DeviceTrace
+from workbench.metrics import METRICS, best_ratio, comparable_ratio, format_range, format_time
+from workbench.model import (
+    DeviceState,
+    Failed,
+    Latency,
+    Measurement,
+    Role,
+    RunRecord,
+    RunRequest,
+    TileConfig,
+    TileStates,
+)
+
+ROLES: tuple[Role, ...] = ("kernel", "baseline")
+# Timed in turns, both fail together.
+IN_SEQUENCE = "article"
+
+
+def result_object(record: RunRecord) -> dict[str, Any]:
+    """What `run --json` prints: the problem, the environment, one result an implementation, the ratio, the device."""
+    failure = record.end if isinstance(record.end, Failed) else None
+    wanted: list[Role] = ["kernel"] if record.started.request.sdpa == "none" else ["kernel", "baseline"]
+    results = [_result(record, role, failure) for role in wanted]
+    return {
+        "problem": codec.plain(record.started.request.problem),
+        "environment": {**codec.environment(record.started.device), "started_at": record.started.started_at},
+        "provenance": codec.plain(record.started.provenance),
+        "results": results,
+        "ratio": _ratio_object(record),
+        "device_state": _device_object(record.device_state),
+        "failure": codec.plain(failure),
+        "trace": _trace_object(record.states),
+    }
+
+
+def summary_lines(record: RunRecord) -> Iterator[str]:
+    """A run in words, the verdict on its correctness before its speed."""
+    device, request = record.started.device, record.started.request
+    yield f"{_problem_text(request)}, seed {request.problem.seed}, {request.problem.inputs} inputs, on {device.name}"
+    for check in record.checked:
+        measured = record.measurement(check.role)
+        backend = measured.backend if measured is not None else check.backend
+        name = f"sdpa ({backend})" if check.role == "baseline" else _kernel_text(record)
+        verdict = "passed" if check.error.passed else "WRONG"
+        yield f"{name}: {verdict}, max error {check.error.max_abs:.2e} at rtol {request.rtol:g}, atol {request.atol:g}"
+        for recheck in record.rechecked:
+            if recheck.role == check.role:
+                yield f"  {'FAILED: ' if recheck.failed else ''}{recheck.text}"
+        if measured is not None:
+            yield from (f"  {line}" for line in _latency_lines(measured.latency, request))
+    for warning in record.device_state.warnings if record.device_state is not None else ():
+        yield f"warning: {warning.text}"
+    both = comparable_ratio(record)
+    if device.mode == "interpreter":
+        yield f"times are on the host's clock: {device.mode_label}"
+    elif both is not None:
+        level = ", which leaves open which one is faster" if both.is_level else ""
+        yield (
+            f"SDPA takes {both.baseline_over_kernel:.4g} times the kernel's time "
+            f"({both.low:.4g} to {both.high:.4g}{level})"
+        )
+
+
+def _problem_text(request: RunRequest) -> str:
+    problem = request.problem
+    heads = f"{problem.batch} x {problem.heads} heads ({problem.kv_heads} of keys), " if problem.total_heads > 1 else ""
+    precision = "" if problem.dtype != "fp32" or request.precision == "ieee" else f" ({request.precision})"
+    return f"{heads}{problem.shape}, {problem.dtype}{precision}{', causal' if problem.causal else ''}"
+
+
+def _kernel_text(record: RunRecord) -> str:
+    """The kernel with the tile as launched."""
+    tile = _launched_tile(record)
+    splits = f", {tile.splits} splits" if tile.splits > 1 else ""
+    return f"{record.started.request.kernel} {tile.label}{splits}"
+
+
+def _launched_tile(record: RunRecord) -> TileConfig:
+    """The tile with the key splits that were made, where the run came so far; else the request's."""
+    measured = record.measurement("kernel")
+    return measured.tile if measured is not None and measured.tile is not None else record.started.request.tile
+
+
+def _latency_lines(latency: Latency, request: RunRequest) -> Iterator[str]:
+    """The median with its interval and how it was got, then what else is to be known of it."""
+    interval = latency.interval
+    bounds = f"{format_range(interval.low, interval.high)} at 95%" if interval is not None else "no interval"
+    yield f"median {format_time(latency.median)} ({bounds}), {latency.protocol} protocol, {latency.clock}"
+    average = f"; average of the block {format_time(latency.block_average_us)}" if latency.protocol == "article" else ""
+    yield f"p20 {format_time(latency.p20)}, p80 {format_time(latency.p80)}{average}; {_ending_text(latency, request)}"
+    if latency.kernel_us is not None and latency.protocol != "profiler":
+        yield f"the GPU is busy for {format_time(latency.kernel_us)} of a launch, by the profiler"
+    for finding in (latency.modes, latency.drift):
+        if finding is not None:
+            yield finding.text
+    if latency.launch_bound:
+        yield latency.launch_bound
+
+
+def _ending_text(latency: Latency, request: RunRequest) -> str:
+    """How many launches there were, and why no more."""
+    counted = f"{latency.launches} launches"
+    if latency.ended_by == "fixed":
+        return counted
+    width = "no interval" if latency.half_width is None else f"half-width {latency.half_width:.1%}"
+    reasons = {
+        "precision": f"ended at {width}",
+        "time": f"ended by the limit of {request.max_seconds:g} s with {width}",
+        "samples": f"ended by the limit of {request.max_samples} samples with {width}",
+    }
+    return f"{counted} in {latency.rounds} rounds, {reasons[latency.ended_by]}"
+
+
+def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, Any]:
+    request = record.started.request
+    check, measured = record.check(role), record.measurement(role)
+    result: dict[str, Any] = {
+        "implementation": request.kernel if role == "kernel" else "sdpa",
+        "role": role,
+        "status": "ok" if measured is not None else "failed",
+        "failure": codec.plain(_failure_of(record, role, failure)),
+    }
+    if role == "kernel":
+        result |= {"tile": codec.plain(_launched_tile(record)), "precision": request.precision}
+        result["resources"] = codec.plain(measured.resources) if measured is not None else None
+    elif measured is not None:
+        result["backend"] = measured.backend  # proved by its kernels, where they were seen
+    else:
+        result["backend"] = check.backend if check is not None else request.sdpa
+    result["latency"] = None if measured is None else _latency_object(measured)
+    result["error"] = codec.plain(check.error) if check is not None else None
+    result["recheck"] = next((codec.plain(r) for r in record.rechecked if r.role == role), None)
+    result["metrics"] = None if measured is None else {m.name: codec.plain(m.value(measured)) for m in METRICS}
+    return result
+
+
+def _failure_of(record: RunRecord, role: Role, failure: Failed | None) -> Failed | None:
+    """The run's failure, for the implementation whose turn it was; for the other one, that it had no turn."""
+    if failure is None or record.measurement(role) is not None:
+        return None
+    unchecked: list[Role] = [r for r in ROLES if record.check(r) is None]
+    unmeasured: list[Role] = [r for r in ROLES if record.measurement(r) is None]
+    if not unchecked and record.started.request.protocol != IN_SEQUENCE:
+        return failure
+    culprit = (unchecked or unmeasured)[0]
+    return failure if role == culprit else Failed("cancelled", f"not measured: the run failed at the {culprit}")
+
+
+def _latency_object(measured: Measurement) -> dict[str, Any]:
+    latency = measured.latency
+    more = {"median": latency.median, "p20": latency.p20, "p80": latency.p80}
+    said = {"half_width": codec.plain(latency.half_width), "launch_bound": latency.launch_bound}
+    return {**codec.plain(latency), **more, **said}
+
+
+def _ratio_object(record: RunRecord) -> dict[str, Any] | None:
+    """The ratio; of a wrong result, or on the interpreter, it says nothing, and "comparable" tells."""
+    both = best_ratio(record)
+    if both is None:
+        return None
+    paired = record.comparison is not None
+    return {**codec.plain(both), "comparable": comparable_ratio(record) is not None, "paired": paired}
+
+
+def _device_object(state: DeviceState | None) -> dict[str, Any] | None:
+    if state is None:
+        return None
+    trace: DeviceTrace = state.trace
+    return {
+        "warnings": codec.plain(state.warnings),
+        "facts": codec.plain(trace.facts),
+        "processes": codec.plain(trace.processes),
+        "missing": codec.plain(trace.missing),
+        "timed": codec.plain(trace.timed),
+        "readings": {name: codec.plain(getattr(trace, name)) for name in COLUMNS},
+    }
+
+
+def _trace_object(states: TileStates | None) -> dict[str, Any] | None:
+    if states is None:
+        return None
+    names = ("block_m", "block_n", "m_error", "l_error", "bit_equal", "skipped", "split_tiles", "heads")
+    return {name: codec.plain(getattr(states, name)) for name in names}

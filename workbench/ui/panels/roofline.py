@@ -1,0 +1,279 @@
+"""RooflinePanel: the run, its baseline and earlier runs under the device's ceilings, and the floor in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyqtgraph as pg
+from PyQt6.QtCore import QEvent, QObject, QPointF
+from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from workbench.ceilings import NOT_MEASURED, Ceilings
+from workbench.metrics import format_time
+from workbench.model import (
+    CeilingsMeasured,
+    Checked,
+    DeviceInfo,
+    Failed,
+    Finished,
+    Measured,
+    Measurement,
+    Progress,
+    Ready,
+    Rechecked,
+    Role,
+    RunEvent,
+    RunRecord,
+    Started,
+)
+from workbench.traffic import floor_time
+from workbench.ui.cards import Empty, HoverCard, PlotStack, swatch
+from workbench.ui.panels.ceilings_known import KnownCeilings
+from workbench.ui.panels.panel import Panel
+from workbench.ui.panels.roofline_numbers import (
+    Point,
+    bound_text,
+    ceilings_text,
+    earlier_points,
+    floor_text,
+    point_of,
+    precision_of,
+    products_text,
+    roofs,
+    titled,
+)
+from workbench.ui.panels.roofline_plot import RooflinePlot
+from workbench.ui.spans import Span, SpanLine, swatch_spans
+from workbench.ui.theme import Theme
+
+MEASURE = "Measure ceilings (about 3 s)"
+MEASURE_TIP = "How fast this GPU copies, and multiplies matrices in each number format; kept for later launches"
+EMPTY = Empty("Press Run (F5) to see how far the kernel is from what the device can do.", "Running.", "")
+INTERPRETED = "This run's times are the interpreter's, and a roofline is of GPU times."
+ROLES: tuple[Role, ...] = ("baseline", "kernel")  # in drawing order
+
+
+class RooflinePanel(Panel):
+    """TFLOP/s over flop per byte. Without ceilings it offers to measure them."""
+
+    name = "roofline"
+    title = "Roofline"
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._ceilings = KnownCeilings()
+        self._ready: Ready | None = None
+        self._started: Started | None = None
+        self._measured: dict[Role, Measurement] = {}
+        self._wrong: set[Role] = set()
+        self._records: tuple[RunRecord, ...] = ()
+        self._end: Finished | Failed | None = None
+        self._measuring = ""  # what of the ceilings is being measured
+        self.view = RooflinePlot(theme)
+        self.graphics = pg.GraphicsLayoutWidget()
+        self.content = QWidget()
+        self.stack = PlotStack(theme, self.content)
+        self.hover = HoverCard(theme, self.graphics)
+        self.kernel, self.baseline, self.about = SpanLine(), SpanLine(), SpanLine()
+        self.again = QPushButton("Measure again")
+        self._lay_out()
+        self.apply_theme(theme)
+
+    def _lay_out(self) -> None:
+        self.graphics.addItem(self.view.plot)
+        self.graphics.ci.layout.setContentsMargins(0, 4, 0, 0)
+        self.graphics.scene().sigMouseMoved.connect(self._on_mouse)
+        self.graphics.viewport().installEventFilter(self)
+        self.again.setToolTip(MEASURE_TIP)
+        for button in (self.again, self.stack.card.button):
+            button.clicked.connect(lambda: self.commandRequested.emit("ceilings"))
+        lines, top = QVBoxLayout(), QHBoxLayout()
+        lines.setSpacing(1)
+        for line in (self.kernel, self.baseline, self.about):
+            lines.addWidget(line)
+        top.addLayout(lines, 1)
+        top.addWidget(self.again)
+        inner = QVBoxLayout(self.content)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(2)
+        inner.addLayout(top)
+        inner.addWidget(self.graphics, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 4)
+        layout.addWidget(self.stack)
+
+    def take(self, event: RunEvent) -> None:
+        """Keep medians, verdicts and ceilings."""
+        match event:
+            case Ready():
+                self._ready = event
+                self._ceilings.take(event)
+            case Started():
+                self._started, self._end = event, None
+                self._measured, self._wrong = {}, set()
+            case Measured():
+                self._measured[event.measurement.role] = event.measurement
+            case Checked() if not event.error.passed:
+                self._wrong.add(event.role)
+            case Rechecked() if event.failed:
+                self._wrong.add(event.role)
+            case CeilingsMeasured():
+                self._ceilings.take(event)
+            case Finished() | Failed():
+                self._end = event
+            case _:
+                return
+        self.mark_stale()
+
+    def show_measuring(self, on: bool, progress: Progress | None = None) -> None:
+        """Say that the ceilings are being measured and how far that is, or no longer."""
+        phase = progress.phase if progress is not None else "measuring the device's ceilings"
+        steps = f" ({progress.done} of {progress.total} done)" if progress is not None and progress.total else ""
+        self._measuring = f"{phase[:1].upper()}{phase[1:]}{steps}" if on else ""
+        self.mark_stale()
+
+    def set_history(self, records: Sequence[RunRecord]) -> None:
+        """Learn of the other runs that are drawn."""
+        self._records = tuple(records)
+        self.mark_stale()
+
+    def draw(self) -> None:
+        """Show the plot, or say what it lacks."""
+        device = self._device()
+        ceilings = self._ceilings.of(device) if device is not None else None
+        reason = self._reason(device, ceilings)
+        if reason or device is None:
+            can = device is not None and self._can_measure(device)
+            self.stack.show_text(reason, MEASURE if can and not self._measuring else "", MEASURE_TIP)
+            return
+        self._write(device, ceilings)
+        now = [point for point in map(self._point, ROLES) if point is not None]
+        kernel = self._measured.get("kernel")
+        precision = precision_of(kernel) if kernel is not None else "ieee"
+        floor = floor_time(kernel.problem, precision, ceilings) if kernel is not None and ceilings is not None else None
+        levels = roofs(ceilings, floor, precision) if ceilings is not None else []
+        self.stack.show_plots()
+        self.view.show(ceilings, levels, [*earlier_points(self._records, self._started, device.name), *now])
+
+    def _device(self) -> DeviceInfo | None:
+        """The device of the shown run, else the engine's."""
+        if self._started is not None:
+            return self._started.device
+        return self._ready.device if self._ready is not None else None
+
+    def _can_measure(self, device: DeviceInfo) -> bool:
+        """Whether the engine is on that very device, and it has rates to measure."""
+        return self._ready is not None and device.mode == "cuda" and self._ready.device.name == device.name
+
+    def _reason(self, device: DeviceInfo | None, ceilings: Ceilings | None) -> str:
+        """Why there is no plot, "" if there is one."""
+        if device is None:
+            return EMPTY.before
+        if device.mode != "cuda":
+            text = INTERPRETED if self._started is not None else ""
+            return f"{text} The ceilings are {NOT_MEASURED}.".strip()
+        if self._measuring:
+            return f"{self._measuring}…"
+        if ceilings is None and self._can_measure(device):
+            return f"The ceilings of {device.name} are not known yet: how fast it copies and multiplies matrices."
+        return ""
+
+    def _point(self, role: Role) -> Point | None:
+        """The shown run's own points; a wrong result has none."""
+        measurement = self._measured.get(role)
+        return point_of(measurement) if measurement is not None and role not in self._wrong else None
+
+    def _write(self, device: DeviceInfo, ceilings: Ceilings | None) -> None:
+        """The lines above the plot."""
+        lines: tuple[tuple[Role, SpanLine], ...] = (("kernel", self.kernel), ("baseline", self.baseline))
+        for role, line in lines:
+            measurement = self._measured.get(role)
+            line.setVisible(measurement is not None or (role == "kernel" and self._started is not None))
+            if not line.isHidden():
+                whole, *shorter = self._spans(role, measurement, ceilings)
+                line.set_spans(whole, self._floor_tip(measurement, ceilings), shorter)
+        muted = self.theme.muted
+        if ceilings is None:
+            text = f"The ceilings of {device.name} are not kept on this machine; they are measured where that GPU is."
+            self.about.set_spans([Span(text, self.theme.warn)])
+        else:
+            text = ceilings_text(ceilings)
+            self.about.set_spans([Span(text, muted)], f"{text}, driver {ceilings.driver}")
+        self.again.setVisible(ceilings is not None and self._can_measure(device))
+
+    def _spans(self, role: Role, measurement: Measurement | None, ceilings: Ceilings | None) -> list[list[Span]]:
+        """What a role reached, and the same in fewer words after it."""
+        assert self._started is not None
+        square, name = swatch_spans(titled(role, measurement, self._started), getattr(self.theme, role))
+        if role in self._wrong:
+            fail = Span("  FAIL: a wrong output has no speed", self.theme.bad, bold=True)
+            return [[square, name, fail]]
+        point = self._point(role)
+        if measurement is None or point is None:
+            return [[square, name, Span("  not timed yet" if self._end is None else "  not timed", self.theme.muted)]]
+        rate = Span(f"  {point.tflops:.3g} TFLOP/s", bold=True)
+        time, protocol = Span(f" in {format_time(point.us)}"), Span(f" ({point.protocol})")
+        floor = floor_text(measurement, ceilings) if ceilings is not None else ""
+        times, _, made = floor.partition(" (")
+        tail = [Span(f" · {times}")] if floor else []
+        return [
+            [square, name, rate, time, protocol, *tail, *([Span(f" ({made}", self.theme.muted)] if made else [])],
+            [square, name, rate, time, protocol, *tail],
+            [square, name, rate, protocol, *tail],
+            [square, rate, protocol, *tail],
+        ]
+
+    def _floor_tip(self, measurement: Measurement | None, ceilings: Ceilings | None) -> str:
+        """What the floor is, in sentences."""
+        if measurement is None or ceilings is None:
+            return ""
+        precision = precision_of(measurement)
+        floor = floor_time(measurement.problem, precision, ceilings)
+        if floor is None:
+            return ""
+        lines = [
+            f"No kernel gets below {format_time(floor.us)} here: {bound_text(floor)}.",
+            f"Its arithmetic: {format_time(floor.arithmetic_us)}, its fewest bytes: {format_time(floor.memory_us)}.",
+            products_text(floor, precision),
+        ]
+        return "\n".join(filter(None, lines))
+
+    def hover_lines(self, scene_position: QPointF) -> list[str]:
+        """The run under the mouse, as lines of rich text."""
+        point = self.view.hit(scene_position)
+        if point is None:
+            return []
+        title = f"{point.title}, {point.run}" if point.run else point.title
+        return [
+            swatch(title, getattr(self.theme, point.role)),
+            point.problem,
+            f"<b>{point.tflops:.3g} TFLOP/s</b> in {format_time(point.us)}, {point.protocol} protocol",
+            f"{point.intensity:.3g} flop per byte",
+        ]
+
+    def _on_mouse(self, scene_position: QPointF) -> None:
+        lines = self.hover_lines(scene_position) if self.stack.shows_plots else []
+        if lines:
+            self.hover.show_at(self.graphics.mapFromScene(scene_position), lines)
+        else:
+            self.hover.hide()
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """pyqtgraph does not say when the mouse leaves the plot."""
+        if event is not None and event.type() == QEvent.Type.Leave:
+            self._on_mouse(QPointF(-1e6, -1e6))
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """The names need another share of the width."""
+        super().resizeEvent(event)
+        self.mark_stale()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour the plot."""
+        super().apply_theme(theme)
+        self.graphics.setBackground(theme.surface)
+        self.view.apply_theme(theme)
+        self.stack.card.apply_theme(theme)
+        self.hover.apply_theme(theme)

@@ -1,0 +1,162 @@
+"""What the roofline panel draws and says: the ceilings as lines, runs as points, floors in words. Without Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from workbench.ceilings import RATES, Ceilings
+from workbench.metrics import format_time
+from workbench.model import Measurement, Role, RunRecord, Started
+from workbench.traffic import Floor, floor_time, least_bytes
+from workbench.ui.words import implementation_text, kernel_text, problem_text
+
+MOST_POINTS = 200
+TERA = 1e12
+
+
+@dataclass(frozen=True)
+class Roof:
+    """A level ceiling: `tflops`, its name, and whether the shown kernel's arithmetic runs against it.
+
+    `effective` tells a rate that was divided by the products that one of ours takes from one that was measured.
+    """
+
+    tflops: float
+    text: str
+    binding: bool = False
+    effective: bool = False
+
+
+@dataclass(frozen=True)
+class Point:
+    """One measured implementation: flop per byte that must move, TFLOP/s, and what it is called."""
+
+    role: Role
+    intensity: float
+    tflops: float
+    us: float
+    title: str
+    problem: str
+    protocol: str
+    run: str = ""  # "" for the run that is shown
+
+
+def intensity_of(measurement: Measurement) -> float:
+    """Operations of visible pairs for each byte of the fewest that must move."""
+    return measurement.problem.flops / least_bytes(measurement.problem)
+
+
+def point_of(measurement: Measurement, run: str = "") -> Point | None:
+    """Where a measurement stands; None by the host's clock, or where it took no time."""
+    latency = measurement.latency
+    if latency.clock == "host" or not latency.median > 0:
+        return None
+    return Point(
+        measurement.role,
+        intensity_of(measurement),
+        measurement.problem.flops / latency.median / 1e6,
+        latency.median,
+        implementation_text(measurement),
+        problem_text(measurement.problem),
+        latency.protocol,
+        run,
+    )
+
+
+def earlier_points(records: Sequence[RunRecord], shown: Started | None, device: str) -> list[Point]:
+    """The kernels of other runs on the same device whose outputs were right, the latest of them."""
+    points = []
+    for record in records:
+        kernel = record.measurement("kernel")
+        if record.started == shown or record.started.device.name != device or kernel is None or not _is_right(record):
+            continue
+        where = f", {record.source}" if record.source else ""
+        point = point_of(kernel, f"run {record.run_id}{where}")
+        points += [point] if point is not None else []
+    return points[-MOST_POINTS:]
+
+
+def _is_right(record: RunRecord) -> bool:
+    """A wrong result has no speed."""
+    check = record.check("kernel")
+    changed = any(r.failed and r.role == "kernel" for r in record.rechecked)
+    return not changed and (check is None or check.error.passed)
+
+
+def precision_of(measurement: Measurement) -> str:
+    """The precision whose products a measurement makes; PyTorch's are full ones unless told otherwise."""
+    return measurement.precision or "ieee"
+
+
+def roofs(ceilings: Ceilings, floor: Floor | None, precision: str) -> list[Roof]:
+    """The measured matrix rates, and the effective one of a precision that splits each value."""
+    found = []
+    for name in RATES:
+        rate = float(getattr(ceilings, name))
+        if rate > 0:
+            binding = floor is not None and floor.rate == name and floor.products == 1
+            found.append(Roof(rate / TERA, f"{name} {rate / TERA:.3g}", binding))
+    if floor is not None and floor.products > 1:
+        rate = float(getattr(ceilings, floor.rate)) / TERA
+        text = f"{precision}: {floor.rate} / {floor.products} = {rate / floor.products:.3g}"
+        found.append(Roof(rate / floor.products, text, binding=True, effective=True))
+    return found
+
+
+def floor_text(measurement: Measurement, ceilings: Ceilings) -> str:
+    """How far a measurement is from its floor: "17.9× its floor of 42.1 µs (fp32 arithmetic)"; "" if not known."""
+    floor = floor_time(measurement.problem, precision_of(measurement), ceilings)
+    if floor is None:
+        return ""
+    return f"{floor.times(measurement.latency.median):.3g}× its floor of {format_time(floor.us)} ({bound_text(floor)})"
+
+
+def bound_text(floor: Floor) -> str:
+    """What the floor is made of."""
+    if floor.bound == "memory":
+        return "least bytes at the copy rate"
+    products = f", {floor.products} products each" if floor.products > 1 else ""
+    return f"{floor.rate} arithmetic{products}"
+
+
+def products_text(floor: Floor, precision: str) -> str:
+    """What a split precision does, in a sentence; "" where one product is one product."""
+    if floor.products == 1:
+        return ""
+    rate, products = floor.rate, floor.products
+    return (
+        f"{precision} makes {products} {rate} products for each of ours: its ceiling is the {rate} rate / {products}."
+    )
+
+
+def ceilings_text(ceilings: Ceilings) -> str:
+    """Where, when and with what the ceilings were measured."""
+    return f"ceilings of {ceilings.device}, measured {ceilings.date[:10]}, torch {ceilings.torch}"
+
+
+def copy_text(ceilings: Ceilings) -> str:
+    """The copy rate as its line is called."""
+    return f"copy {ceilings.copy_bytes_per_s / TERA:.3g} TB/s"
+
+
+def titled(role: Role, measurement: Measurement | None, started: Started) -> str:
+    """How a role is called in the lines above the plot."""
+    if measurement is not None:
+        return implementation_text(measurement)
+    request = started.request
+    return kernel_text(request.kernel, request.precision) if role == "kernel" else "SDPA"
+
+
+def extent(points: Iterable[Point], ceilings: Ceilings | None) -> tuple[float, float, float, float]:
+    """What the axes must show: least and greatest flop per byte, least and greatest TFLOP/s."""
+    x = [point.intensity for point in points]
+    y = [point.tflops for point in points]
+    if ceilings is not None and ceilings.copy_bytes_per_s > 0:
+        rates = [rate for rate in (float(getattr(ceilings, name)) for name in RATES) if rate > 0]
+        # The ridges: where the slope meets the lowest and the highest ceiling.
+        x += [min(rates) / ceilings.copy_bytes_per_s / 4, max(rates) / ceilings.copy_bytes_per_s * 4] if rates else []
+        y += [min(rates) / TERA / 4, max(rates) / TERA] if rates else []
+    if not x or not y:
+        return 1.0, 1000.0, 1.0, 1000.0
+    return min(x) / 1.6, max(x) * 1.6, min(y) / 1.8, max(y) * 1.8
