@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QStandardItemModel
@@ -152,16 +154,16 @@ def test_splits_by_rule_read_auto_and_give_their_number_here(controls: Controls)
     assert fault_line(controls, "splits") == "splits is often; allowed are whole numbers and auto"
 
 
-def test_kv_heads_follow_the_heads_while_they_are_as_many(controls: Controls) -> None:
+def test_kv_heads_follow_the_heads_until_they_are_chosen(controls: Controls) -> None:
     controls.set_ready(ready())
     choice(controls, "kernel").set_value("any")
     type_text(number(controls, "heads"), "16")
     assert controls.request().problem.kv_heads == 16
     type_text(number(controls, "kv_heads"), "3")
     assert "divisors of heads" in fault_line(controls, "kv_heads")
-    type_text(number(controls, "kv_heads"), "4")
-    type_text(number(controls, "heads"), "8")
-    assert (controls.request().problem.kv_heads, controls.faults()) == (4, ())
+    type_text(number(controls, "kv_heads"), "1")
+    type_text(number(controls, "heads"), "16")  # by way of 1, which is as many as there are of keys
+    assert (controls.request().problem.kv_heads, controls.faults()) == (1, ())
 
 
 def test_a_whole_problem_is_shown_and_given_back(controls: Controls) -> None:
@@ -302,3 +304,10 @@ def test_the_limit_of_time_is_for_protocols_without_a_fixed_count(controls: Cont
     assert "max seconds is 0" in fault_line(controls, "max_seconds")
     choice(controls, "protocol").set_value("article")
     assert seconds.isEnabled()  # what is wrong with it can be mended
+
+
+def test_a_gpu_that_is_not_there_cannot_be_chosen(controls: Controls) -> None:
+    controls.set_ready(replace(ready(), has_gpu=False))
+    assert "no NVIDIA GPU" in (items(choice(controls, "device"))["cuda"] or "")
+    controls.set_ready(ready())
+    assert not items(choice(controls, "device"))["cuda"]

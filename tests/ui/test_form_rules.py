@@ -121,11 +121,9 @@ def test_best_tile_fits_the_blocks_of_the_kernel() -> None:
     assert RULES.best_tile(replace(SMALL, kernel="elsewhere")) is None
 
 
-def test_kv_heads_go_with_the_heads_until_they_differ() -> None:
-    eight = put(SMALL, "heads", 8)
-    assert RULES.with_heads(eight, SMALL).request.problem.kv_heads == 8
-    grouped = put(eight, "kv_heads", 2)
-    assert RULES.with_heads(put(grouped, "heads", 16), grouped).request.problem.kv_heads == 2
+def test_kv_heads_go_with_the_heads() -> None:
+    assert RULES.with_heads(put(SMALL, "heads", 8)).request.problem.kv_heads == 8
+    assert RULES.with_heads(put(SMALL, "heads", 0)).request.problem.kv_heads == SMALL.problem.kv_heads
 
 
 def test_a_preset_brings_a_kernel_that_can_take_it() -> None:

@@ -31,7 +31,8 @@ from workbench.ui.form_rules import ARTICLE, FormRules, Settled, is_exact, is_pr
 from workbench.ui.words import duration_text
 from workbench.validate import Fault
 
-LEAST_WIDTH = 294  # with the scroll bar of a low window beside it, 0.002 is still whole
+LEAST_WIDTH = 290  # with the scroll bar of a low window beside it, 0.002 is still whole
+NO_GPU = "this machine has no NVIDIA GPU that can be used; python main.py doctor says what is missing"
 EXACT_TEXT = "products of 16-bit values are exact in fp32"
 
 
@@ -50,6 +51,7 @@ class Controls(QWidget):
         self.setObjectName("controls")
         self.setMinimumWidth(LEAST_WIDTH)
         self._base = self._last = RunRequest(PRESETS[0].problem)
+        self._kv_heads_chosen = False  # else they follow the heads
         self._rules = FormRules()
         self._notes: Mapping[str, str] = {}
         self._seconds_per_tile = SECONDS_PER_TILE
@@ -90,6 +92,7 @@ class Controls(QWidget):
     def set_request(self, request: RunRequest) -> None:
         """Show `request`, whose tile must be a chosen one; exactly one `requestChanged` follows."""
         self._base = replace(request, auto_tile=())
+        self._kv_heads_chosen = request.problem.kv_heads != request.problem.heads
         self._notes = {}
         self._fill(request)
         self._announce()
@@ -182,8 +185,11 @@ class Controls(QWidget):
                 self._take(self._rules.with_kernel(request, self._last))
             case "dtype" | "precision":
                 self._take(self._rules.with_dtype(request, self._last))
-            case "heads":
-                self._take(self._rules.with_heads(request, self._last))
+            case "heads" if not self._kv_heads_chosen:
+                self._take(self._rules.with_heads(request))
+            case "kv_heads":
+                self._kv_heads_chosen = True
+                self._take(Settled(request))
             case _:
                 self._take(Settled(request))
 
@@ -250,6 +256,8 @@ class Controls(QWidget):
         meaning = INPUT_DISTRIBUTIONS.get(request.problem.inputs, "unknown")
         self._choice("inputs").setToolTip(f"Values of Q, K and V: {meaning}.")
         self._choice("kernel").set_reasons(self._rules.kernel_reasons(request))
+        no_gpu = {} if self._rules.ready is None or self._rules.ready.has_gpu else {"cuda": NO_GPU}
+        self._choice("device").set_reasons(no_gpu)
         protocol = PROTOCOLS.get(request.protocol, "unknown")
         self._choice("protocol").setToolTip(f"How launches are timed, {request.protocol}: {protocol}.")
         choices = (("sdpa", SDPA_CHOICES), ("dtype", DTYPES), ("precision", PRECISIONS), ("protocol", PROTOCOLS))

@@ -82,11 +82,10 @@ class FormRules:
         """What follows a new dtype or precision: a precision and a backend that can be, and the usual tolerances."""
         return _with_usual_tolerances(self._with_precision(Settled(request)), before)
 
-    def with_heads(self, request: RunRequest, before: RunRequest) -> Settled:
-        """As many KV heads as query heads, if there were as many before."""
-        if before.problem.kv_heads != before.problem.heads:
-            return Settled(request)
-        return Settled(put(request, "kv_heads", request.problem.heads))
+    def with_heads(self, request: RunRequest) -> Settled:
+        """As many KV heads as query heads, where that is a number of heads."""
+        heads = request.problem.heads
+        return Settled(put(request, "kv_heads", heads) if heads >= 1 else request)
 
     def with_preset(self, request: RunRequest, preset: Preset) -> Settled:
         """`request` with all of `preset`, and a kernel that can take its problem if the present one cannot."""
