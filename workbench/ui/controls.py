@@ -24,9 +24,9 @@ from workbench.model import (
     TileConfig,
 )
 from workbench.presets import PRESETS, find_preset
-from workbench.ui.fields import Choice, IntField, NumberField, set_property, show_value
+from workbench.ui.fields import Choice, IntField, set_property, show_value
 from workbench.ui.form import BEST_TILE_TIP, CUSTOM, FIELDS, SDPA_TIPS, TILE_GROUP, make_preset_row
-from workbench.ui.form_rows import Row, add_rows, add_title, make_row
+from workbench.ui.form_rows import Row, add_rows, add_title, make_row, unreadable
 from workbench.ui.form_rules import ARTICLE, FormRules, Settled, is_exact, is_preset, look_up
 from workbench.ui.words import duration_text
 from workbench.validate import Fault
@@ -222,7 +222,7 @@ class Controls(QWidget):
         """Find the faults, show each under its field, and bring what depends on the request up to date."""
         request = self.request()
         order = [spec.name for spec in FIELDS]
-        found = (*self._unreadable(), *self._rules.faults(request))
+        found = (*unreadable(self._rows), *self._rules.faults(request))
         self._faults = tuple(sorted(found, key=lambda f: order.index(f.field) if f.field in order else len(order)))
         messages: dict[str, str] = {}
         for fault in self._faults:
@@ -235,15 +235,6 @@ class Controls(QWidget):
         self._show_choices(request)
         self._show_hints(request)
         self._show_estimate()
-
-    def _unreadable(self) -> tuple[Fault, ...]:
-        """Fields whose text is no number; without them 0 would pass for a seed or a tolerance."""
-        numbers = ((name, row.field) for name, row in self._rows.items() if isinstance(row.field, NumberField))
-        return tuple(
-            Fault(name, f"{self._rows[name].label.text()} is {field.text() or 'empty'}; allowed are {field.allowed}")
-            for name, field in numbers
-            if not field.is_number()
-        )
 
     def _show_preset(self, request: RunRequest) -> None:
         match = next((preset.name for preset in PRESETS if is_preset(request, preset)), CUSTOM)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
-from workbench.ui.fields import Choice, Field, Flag, set_property
+from workbench.ui.fields import Choice, Field, Flag, NumberField, set_property
+from workbench.validate import Fault
 
 COLUMNS = 3  # label, field, unit
 LEAST_FIELD = 54  # px of a field beside others: three digits and the arrows
@@ -125,3 +126,13 @@ def add_title(grid: QGridLayout, text: str, beside: QWidget | None = None) -> No
     layout.addWidget(title, 1)
     layout.addWidget(beside)
     grid.addLayout(layout, line, 0, 1, COLUMNS)
+
+
+def unreadable(rows: Mapping[str, Row]) -> tuple[Fault, ...]:
+    """Fields whose text is no number, by name; without them 0 would pass for a seed or a tolerance."""
+    numbers = ((name, row, row.field) for name, row in rows.items() if isinstance(row.field, NumberField))
+    return tuple(
+        Fault(name, f"{row.label.text()} is {field.text() or 'empty'}; allowed are {field.allowed}")
+        for name, row, field in numbers
+        if not field.is_number()
+    )

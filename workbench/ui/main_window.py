@@ -31,6 +31,7 @@ from workbench.ui.controls import Controls
 from workbench.ui.docks import Docks
 from workbench.ui.filing import Filing
 from workbench.ui.menus import build_menus, build_tool_bar
+from workbench.ui.panels.panel import Panel
 from workbench.ui.results_table import ResultsTable
 from workbench.ui.run_control import RunControl
 from workbench.ui.stage import Stage
@@ -322,6 +323,8 @@ class MainWindow(QMainWindow):
 
     def _save_picture_of(self, widget: QWidget) -> None:
         self.flush()
+        if isinstance(widget, Panel):
+            widget.draw_now()  # it may be behind another tab
         self._filing.save_picture_of(widget)
 
     def _say(self, text: str) -> None:

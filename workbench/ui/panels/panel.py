@@ -51,9 +51,17 @@ class Panel(QWidget):
         self._stale = True
 
     def tick(self) -> bool:
-        """Draw if something changed and somebody can see it; says whether it did."""
-        if not self._stale or not self.isVisible():
+        """Draw if something changed and somebody can see it; says whether it did.
+
+        Behind another tab Qt calls a dock's widget visible, but no part of it is.
+        """
+        if not self._stale or not self.isVisible() or self.visibleRegion().isEmpty():
             return False
-        self._stale = False
-        self.draw()
-        return True
+        return self.draw_now()
+
+    def draw_now(self) -> bool:
+        """Draw if something changed, seen or not, as for a picture; says whether it did."""
+        stale, self._stale = self._stale, False
+        if stale:
+            self.draw()
+        return stale
