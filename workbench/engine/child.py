@@ -19,6 +19,9 @@ from workbench.engine.parent import die_with_parent
 from workbench.engine.stopping import StopFlag
 from workbench.model import CeilingsRequest, Failed, Ready, RunEvent, RunRequest
 
+# The interpreter takes all the CPU there is; at this niceness the window beside it still gets its turn in time.
+YIELDING = 10
+
 Send = Callable[[RunEvent], None]
 
 
@@ -75,7 +78,10 @@ def _start(job_path: str, device: str, send: Callable[[object], None]) -> Job | 
         send(Failed("launch", f"the engine could not start: {type(error).__name__}: {error}", remedy))
         return None
     try:
-        send(job.prepare(device))
+        ready = job.prepare(device)
+        if ready.device.mode == "interpreter":
+            os.nice(YIELDING)
+        send(ready)
     except Exception as error:
         send(Leaving())
         send(job.describe_failure(error))
