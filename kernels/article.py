@@ -13,7 +13,7 @@ import triton.language as tl
 
 from kernels.checks import check_contiguous, check_inputs
 from kernels.online_softmax import absorb_tile
-from kernels.tiles import TileConfig
+from kernels.tiles import TileConfig, padded_d
 from kernels.variant import KernelVariant, TileTrace
 
 MAX_D = 256
@@ -115,7 +115,7 @@ def launch_article(
         D=d,
         BLOCK_M=tile.block_m,
         BLOCK_N=tile.block_n,
-        BLOCK_D=max(16, triton.next_power_of_2(d)),
+        BLOCK_D=padded_d(d),
         TRACE=trace is not None,
         num_warps=tile.num_warps,
         num_stages=tile.num_stages,

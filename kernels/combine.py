@@ -8,6 +8,7 @@ import triton.language as tl
 
 from kernels.dependent import await_previous, overlap
 from kernels.online_softmax import log_sum_exp, normalized
+from kernels.tiles import padded_d
 
 ELEMENTS = 1024  # of the output, for one program
 UNROLLED = 16
@@ -66,7 +67,7 @@ def combine(
     [splits, B * H * M], all float32. `lse`, [B, H, M], gets the log-sum-exp."""
     batch, heads, m, d = out.shape
     rows = batch * heads * m
-    block_d = max(16, triton.next_power_of_2(d))
+    block_d = padded_d(d)
     block = max(1, ELEMENTS // block_d)
     combine_kernel[(triton.cdiv(rows, block),)](
         part_acc, part_m, part_l, out, out if lse is None else lse, *out.stride(), m, heads, rows, splits,

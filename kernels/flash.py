@@ -15,7 +15,7 @@ import triton.language as tl
 from kernels.checks import check_inputs
 from kernels.online_softmax import LOG2E, key_range, log_sum_exp, mask_scores, normalized, store_states, weigh_tile
 from kernels.precision import TRITON_PRECISIONS, triton_precision
-from kernels.tiles import TileConfig
+from kernels.tiles import TileConfig, padded_d
 from kernels.variant import KernelVariant, TileTrace
 
 MAX_D = 256
@@ -136,7 +136,7 @@ def launch_flash(
         q, k, v, out, out if lse is None else lse, *states,
         *q.stride(), *k.stride(), *v.stride(), *out.stride(),
         m, n, heads, heads // k.shape[1], (d**-0.5 if scale is None else scale) * LOG2E,
-        D=d, BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, BLOCK_D=max(16, triton.next_power_of_2(d)),
+        D=d, BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, BLOCK_D=padded_d(d),
         CAUSAL=causal, PRECISION=triton_precision(precision, q.dtype), LSE=lse is not None, TRACE=trace is not None,
         num_warps=tile.num_warps, num_stages=tile.num_stages,
     )  # fmt: skip

@@ -9,7 +9,7 @@ import triton
 
 from kernels.checks import check_inputs, device_limits, sm_count
 from kernels.online_softmax import LOG2E
-from kernels.tiles import TileConfig
+from kernels.tiles import TileConfig, padded_d
 from kernels.variant import KernelVariant, TileTrace
 
 MAX_D = 256
@@ -54,7 +54,7 @@ def launch_hopper(
 
     batch, heads, m, d = q.shape
     n, kv_heads = k.shape[2], k.shape[1]
-    block_d = max(16, triton.next_power_of_2(d))
+    block_d = padded_d(d)
     gluon_type = gl.float16 if q.dtype == torch.float16 else gl.bfloat16
 
     def describe(tensor: torch.Tensor, rows: int) -> Any:

@@ -11,7 +11,7 @@ import triton.language as tl
 from kernels.checks import check_inputs
 from kernels.online_softmax import LOG2E, mask_scores, store_states, weigh_tile
 from kernels.precision import TRITON_PRECISIONS, triton_precision
-from kernels.tiles import TileConfig
+from kernels.tiles import TileConfig, padded_d
 from kernels.variant import KernelVariant, TileTrace
 
 MAX_D = 256
@@ -128,7 +128,7 @@ def launch_materialized(
     batch, heads, m, d = q.shape
     n, group = k.shape[2], heads // k.shape[1]
     n_m = triton.cdiv(m, tile.block_m)
-    block_d = max(16, triton.next_power_of_2(d))
+    block_d = padded_d(d)
     dot = triton_precision(precision, q.dtype)
     options = {"num_warps": tile.num_warps, "num_stages": tile.num_stages}
     scores = torch.empty((batch * heads, m, n), dtype=torch.float32, device=q.device)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kernels.tiles import Device, TileConfig, Work, grid
+from kernels.tiles import Device, TileConfig, Work, grid, padded_d
 
 # Parts that a split precision makes of an fp32 value, 2 bytes each.
 PARTS = {"bf16x3": 2, "fp16x3": 2, "bf16x6": 3}
@@ -35,7 +35,7 @@ def shared_bytes(kernel: str, work: Work, tile: TileConfig, precision: str = "ie
 
     The compiler may need less: with fp32 products it does not keep every stage.
     """
-    padded = max(16, 1 << (work.d - 1).bit_length())
+    padded = padded_d(work.d)
     size = 4 if work.dtype == "fp32" else 2
     if kernel == "materialized":
         operands = tile.block_m * tile.block_n + tile.block_n * padded

@@ -29,7 +29,7 @@ from kernels.precision import (
     triton_precision,
 )
 from kernels.split_parts import SplitKV, scaled_tile, split_keys_and_values
-from kernels.tiles import TileConfig, resolved_splits, tiles_per_split
+from kernels.tiles import TileConfig, padded_d, resolved_splits, tiles_per_split
 from kernels.variant import KernelVariant, TileTrace
 
 MAX_D = 256
@@ -195,7 +195,7 @@ def launch_split_kv(
     n, kv_heads = k.shape[2], k.shape[1]
     n_m = triton.cdiv(m, tile.block_m)
     splits = resolved_splits(Shape.of(q, k, causal), tile, sm_count(q.device))
-    block_d = max(16, triton.next_power_of_2(d))
+    block_d = padded_d(d)
     parts = parts_of(precision, q.dtype)
     dependent = can_overlap(q.device)
     keys = SplitKV(k, v, None, None, 0)

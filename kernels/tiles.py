@@ -92,6 +92,11 @@ class TileConfig:
         return replace(usual[0], splits=AUTO_SPLITS) if kernel == "split_kv" else usual[0]
 
 
+def padded_d(d: int) -> int:
+    """The width of a tile for `d` features: a power of two, and no less than a matrix product takes."""
+    return max(16, 1 << (d - 1).bit_length())
+
+
 def tiles_per_split(n: int, block_n: int, splits: int) -> int:
     """Key tiles of one split: every split takes as many, the last one what is left."""
     tiles = -(-n // block_n)
@@ -142,7 +147,7 @@ def _is_problem(entry: dict[str, Any], work: Work) -> bool:
 
 
 def _distance(entry: dict[str, Any], work: Work) -> tuple[bool, bool, float]:
-    padded = max(16, 1 << (work.d - 1).bit_length())
+    padded = padded_d(work.d)
     sizes = (
         (entry["d"], padded),
         (entry["batch"] * entry["heads"], work.batch * work.heads),
