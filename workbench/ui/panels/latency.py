@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import QEvent, QObject, QPointF
-from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtCore import QPointF
 from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout
 
 from workbench.model import FloatArray, Role, RunEvent, RunRecord, Started, TileConfig
@@ -18,7 +17,7 @@ from workbench.ui.panels.latency_header import LatencyHeader
 from workbench.ui.panels.latency_history import MOST_LABEL, History, HistoryPlot, HistoryRun, Spread
 from workbench.ui.panels.latency_plots import ROLES, DistributionPlot, SamplesPlot
 from workbench.ui.panels.latency_run import LatencyRun, run_lines
-from workbench.ui.panels.panel import Panel
+from workbench.ui.panels.plot_panel import PlotPanel
 from workbench.ui.plotting import TimeScale, time_scale
 from workbench.ui.theme import Theme
 
@@ -31,7 +30,7 @@ LABEL_SHARE = 0.32  # of the plots' height, at most, is for the upright names of
 SCALES = {"Auto scale": None, "Linear": False, "Log": True}
 
 
-class LatencyPanel(Panel):
+class LatencyPanel(PlotPanel):
     """Launch times of kernel and SDPA: in launch order, as a distribution, and beside earlier runs."""
 
     name = "latency"
@@ -96,8 +95,7 @@ class LatencyPanel(Panel):
             view.plot.vb.reset_asked.connect(self._reset_zoom)
             if view is not self.samples_plot:
                 view.plot.setYLink(self.samples_plot.plot)
-        self.graphics.scene().sigMouseMoved.connect(self._on_mouse)
-        self.graphics.viewport().installEventFilter(self)
+        self.watch_mouse()
 
     def take(self, event: RunEvent) -> None:
         """Keep launch times, measurements and verdicts."""
@@ -171,24 +169,6 @@ class LatencyPanel(Panel):
             counted = self.distribution_plot.hit(scene_position)
             return self.run.bin_lines(*counted, self.theme) if counted else []
         return self.run.launch_lines(*sample, self.theme) if sample else []
-
-    def _on_mouse(self, scene_position: QPointF) -> None:
-        lines = self.hover_lines(scene_position) if self.stack.shows_plots else []
-        if lines:
-            self.hover.show_at(self.graphics.mapFromScene(scene_position), lines)
-        else:
-            self.hover.hide()
-
-    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """pyqtgraph does not say when the mouse leaves the plots."""
-        if event is not None and event.type() == QEvent.Type.Leave:
-            self._on_mouse(QPointF(-1e6, -1e6))
-        return super().eventFilter(watched, event)
-
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Run labels may fit side by side now, or no longer."""
-        super().resizeEvent(event)
-        self.mark_stale()
 
     def _rescale(self) -> None:
         self._zoomed = False

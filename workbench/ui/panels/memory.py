@@ -7,8 +7,8 @@ from math import ceil, floor, log2
 from typing import Any
 
 import pyqtgraph as pg
-from PyQt6.QtCore import QEvent, QObject, QPointF, Qt
-from PyQt6.QtGui import QColor, QResizeEvent
+from PyQt6.QtCore import QPointF, Qt
+from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from workbench.metrics import format_time
@@ -28,7 +28,7 @@ from workbench.ui.cards import Empty, HoverCard, PlotStack, swatch
 from workbench.ui.line_labels import LineLabel, LineLabels
 from workbench.ui.panels.ceilings_known import KnownCeilings
 from workbench.ui.panels.memory_numbers import MemoryNumbers, numbers_of, whole_size
-from workbench.ui.panels.panel import Panel
+from workbench.ui.panels.plot_panel import PlotPanel
 from workbench.ui.plotting import make_plot, style_plot
 from workbench.ui.theme import Theme
 from workbench.ui.words import unbroken
@@ -73,7 +73,7 @@ class BlockAxis(NamedAxis):
         return [f"{round(2**value)}" for value in values]
 
 
-class MemoryPanel(Panel):
+class MemoryPanel(PlotPanel):
     """Bytes over BLOCK_M: the curve of the run's kernel, and lines for what else there is to compare it with."""
 
     name = "memory"
@@ -109,8 +109,7 @@ class MemoryPanel(Panel):
         self.blocks.set_names(*BLOCK_NAMES)
         self.graphics.addItem(self.plot)
         self.graphics.ci.layout.setContentsMargins(0, 4, 0, 0)
-        self.graphics.scene().sigMouseMoved.connect(self._on_mouse)
-        self.graphics.viewport().installEventFilter(self)
+        self.watch_mouse()
         for label in (self.sentence, self.sizes):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -241,24 +240,6 @@ class MemoryPanel(Panel):
             swatch(f"BLOCK_M {block} requests {size_text(size)}", self.theme.kernel),
             f"{factor:.3g} times the least that must move",
         ]
-
-    def _on_mouse(self, scene_position: QPointF) -> None:
-        lines = self.hover_lines(scene_position) if self.stack.shows_plots else []
-        if lines:
-            self.hover.show_at(self.graphics.mapFromScene(scene_position), lines)
-        else:
-            self.hover.hide()
-
-    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """pyqtgraph does not say when the mouse leaves the plot."""
-        if event is not None and event.type() == QEvent.Type.Leave:
-            self._on_mouse(QPointF(-1e6, -1e6))
-        return super().eventFilter(watched, event)
-
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """The names need another share of the width."""
-        super().resizeEvent(event)
-        self.mark_stale()
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the plot."""

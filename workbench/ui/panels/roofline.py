@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyqtgraph as pg
-from PyQt6.QtCore import QEvent, QObject, QPointF
-from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtCore import QPointF
 from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from workbench.ceilings import NOT_MEASURED, Ceilings
@@ -30,7 +29,7 @@ from workbench.model import (
 from workbench.traffic import floor_time
 from workbench.ui.cards import Empty, HoverCard, PlotStack, swatch
 from workbench.ui.panels.ceilings_known import KnownCeilings
-from workbench.ui.panels.panel import Panel
+from workbench.ui.panels.plot_panel import PlotPanel
 from workbench.ui.panels.roofline_numbers import (
     Point,
     bound_text,
@@ -54,7 +53,7 @@ INTERPRETED = "This run's times are the interpreter's, and a roofline is of GPU 
 ROLES: tuple[Role, ...] = ("baseline", "kernel")  # in drawing order
 
 
-class RooflinePanel(Panel):
+class RooflinePanel(PlotPanel):
     """TFLOP/s over flop per byte. Without ceilings it offers to measure them."""
 
     name = "roofline"
@@ -83,8 +82,7 @@ class RooflinePanel(Panel):
     def _lay_out(self) -> None:
         self.graphics.addItem(self.view.plot)
         self.graphics.ci.layout.setContentsMargins(0, 4, 0, 0)
-        self.graphics.scene().sigMouseMoved.connect(self._on_mouse)
-        self.graphics.viewport().installEventFilter(self)
+        self.watch_mouse()
         self.again.setToolTip(MEASURE_TIP)
         for button in (self.again, self.stack.card.button):
             button.clicked.connect(lambda: self.commandRequested.emit("ceilings"))
@@ -251,24 +249,6 @@ class RooflinePanel(Panel):
             f"<b>{point.tflops:.3g} TFLOP/s</b> in {format_time(point.us)}, {point.protocol} protocol",
             f"{point.intensity:.3g} flop per byte",
         ]
-
-    def _on_mouse(self, scene_position: QPointF) -> None:
-        lines = self.hover_lines(scene_position) if self.stack.shows_plots else []
-        if lines:
-            self.hover.show_at(self.graphics.mapFromScene(scene_position), lines)
-        else:
-            self.hover.hide()
-
-    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """pyqtgraph does not say when the mouse leaves the plot."""
-        if event is not None and event.type() == QEvent.Type.Leave:
-            self._on_mouse(QPointF(-1e6, -1e6))
-        return super().eventFilter(watched, event)
-
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """The names need another share of the width."""
-        super().resizeEvent(event)
-        self.mark_stale()
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the plot."""
