@@ -11,7 +11,26 @@ from kernels.online_softmax import log_sum_exp, normalized
 from kernels.tiles import padded_d
 
 ELEMENTS = 1024  # of the output, for one program
-UNROLLED = 16
+UNROLLED = 32  # splits, beyond which a loop goes over them: unrolled code grows with their number
+
+
+@triton.jit
+def load_max(part_m, i_s, row, rows, n_splits):
+    """The running maxima of split `i_s`, [ROWS], -inf beyond the last split."""
+    split = tl.zeros_like(row) + i_s
+    here = (row < rows) & (split < n_splits)
+    return tl.load(part_m + split.to(tl.int64) * rows + row, mask=here, other=float("-inf"))
+
+
+@triton.jit
+def add_split(l_all, acc, part_acc, part_m, part_l, i_s, row, rows, n_splits, m_safe, o_d, D: tl.constexpr):
+    """`l_all` [ROWS] and `acc` [ROWS, BLOCK_D] with split `i_s` added, scaled to the common maximum `m_safe`."""
+    split = tl.zeros_like(row) + i_s
+    here = (row < rows) & (split < n_splits)
+    at = split.to(tl.int64) * rows + row
+    weight = tl.exp2(load_max(part_m, i_s, row, rows, n_splits) - m_safe)
+    b_acc = tl.load(part_acc + at[:, None] * D + o_d[None, :], mask=here[:, None] & (o_d < D)[None, :], other=0.0)
+    return l_all + weight * tl.load(part_l + at, mask=here, other=0.0), acc + weight[:, None] * b_acc
 
 
 @triton.jit(do_not_specialize=["M", "H", "rows", "n_splits"])
@@ -20,7 +39,10 @@ def combine_kernel(
     D: tl.constexpr, ROWS: tl.constexpr, UNROLL: tl.constexpr, BLOCK_D: tl.constexpr, LSE: tl.constexpr,
     DEPENDENT: tl.constexpr,
 ):  # fmt: skip
-    """ROWS rows of all heads a program. UNROLL splits at once, so that their loads are under way at one time."""
+    """ROWS rows of all heads a program.
+
+    UNROLL, not below n_splits, has all loads under way at one time; 0 is a loop, whose every turn waits for its loads.
+    """
     if DEPENDENT:
         await_previous()
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
@@ -28,23 +50,21 @@ def combine_kernel(
     m_row = row < rows
     m_d = o_d < D
     m_all = tl.full([ROWS], float("-inf"), tl.float32)
-    for first in range(0, n_splits, UNROLL):
-        for i in tl.static_range(UNROLL):
-            i_s = tl.zeros_like(row) + first + i
-            at = i_s.to(tl.int64) * rows + row
-            m_all = tl.maximum(m_all, tl.load(part_m + at, mask=m_row & (i_s < n_splits), other=float("-inf")))
+    if UNROLL:
+        for i_s in tl.static_range(UNROLL):
+            m_all = tl.maximum(m_all, load_max(part_m, i_s, row, rows, n_splits))
+    else:
+        for i_s in range(n_splits):
+            m_all = tl.maximum(m_all, load_max(part_m, i_s, row, rows, n_splits))
     m_safe = tl.where(m_all == float("-inf"), 0.0, m_all)
     l_all = tl.zeros([ROWS], tl.float32)
     acc = tl.zeros([ROWS, BLOCK_D], tl.float32)
-    for first in range(0, n_splits, UNROLL):
-        for i in tl.static_range(UNROLL):
-            i_s = tl.zeros_like(row) + first + i
-            here = m_row & (i_s < n_splits)
-            at = i_s.to(tl.int64) * rows + row
-            weight = tl.exp2(tl.load(part_m + at, mask=here, other=float("-inf")) - m_safe)
-            l_all += weight * tl.load(part_l + at, mask=here, other=0.0)
-            p_acc = part_acc + at[:, None] * D + o_d[None, :]
-            acc += weight[:, None] * tl.load(p_acc, mask=here[:, None] & m_d[None, :], other=0.0)
+    if UNROLL:
+        for i_s in tl.static_range(UNROLL):
+            l_all, acc = add_split(l_all, acc, part_acc, part_m, part_l, i_s, row, rows, n_splits, m_safe, o_d, D)
+    else:
+        for i_s in range(n_splits):
+            l_all, acc = add_split(l_all, acc, part_acc, part_m, part_l, i_s, row, rows, n_splits, m_safe, o_d, D)
     i_b = (row // M // H).to(tl.int64)
     i_q = (row // M % H).to(tl.int64)
     i_row = (row % M).to(tl.int64)
@@ -71,6 +91,6 @@ def combine(
     block = max(1, ELEMENTS // block_d)
     combine_kernel[(triton.cdiv(rows, block),)](
         part_acc, part_m, part_l, out, out if lse is None else lse, *out.stride(), m, heads, rows, splits,
-        D=d, ROWS=block, UNROLL=min(UNROLLED, triton.next_power_of_2(splits)), BLOCK_D=block_d, LSE=lse is not None,
-        DEPENDENT=dependent, **overlap(dependent),
+        D=d, ROWS=block, UNROLL=triton.next_power_of_2(splits) if splits <= UNROLLED else 0, BLOCK_D=block_d,
+        LSE=lse is not None, DEPENDENT=dependent, **overlap(dependent),
     )  # fmt: skip
