@@ -1,135 +1,162 @@
-"""Each protocol without the workbench, in as few lines as it takes: prints one kernel's median per launch in us.
+"""Each protocol without the workbench, in as few lines as it takes: for each a line "NAME KERNEL_US SDPA_US".
 
-python -m tests.engine.bare_protocols PROTOCOL KERNEL M N D HEADS DTYPE BLOCK_M BLOCK_N WARPS STAGES SPLITS
+python -m tests.engine.bare_protocols KERNEL PRECISION M N D BATCH HEADS DTYPE CAUSAL BLOCK_M BLOCK_N WARPS STAGES
+SPLITS PROTOCOL..., of which `profiler` is to be the last, because CUPTI stays and may make later launches dearer.
 """
 
 import sys
+import time
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from kernels import VARIANTS, TileConfig
+from tests.engine.bare_launches import WORDS, Launch, launch_for, launches_from
 
-protocol, kernel = sys.argv[1:3]
-m, n, d, heads = map(int, sys.argv[3:7])
-dtype = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[sys.argv[7]]
-tile = TileConfig(*map(int, sys.argv[8:13]))
-variant = next(v for v in VARIANTS if v.name == kernel)
-q, k, v = (torch.randn(1, heads, rows, d, device="cuda").to(dtype) for rows in (m, n, n))
-out = torch.empty_like(q)
-l2: int = torch.cuda.get_device_properties(0).L2_cache_size
-buffer = torch.empty(2 * l2, dtype=torch.int8, device="cuda")
-
-
-def launch() -> None:
-    variant.launch(q, k, v, out, tile=tile)
+Take = Callable[[], list[float]]
+WARM_UP_S, TIMED_S = 0.2, 0.4
+CYCLES_PER_US = 2000
 
 
 def event(**options: bool) -> Any:
     return torch.cuda.Event(enable_timing=True, **options)  # type: ignore[no-untyped-call]
 
 
-def hold() -> None:
-    torch.cuda._sleep(2000 * 400 * 33)  # type: ignore[no-untyped-call]
+def hold(us: float) -> None:
+    """Let the GPU wait, so that what follows is submitted before it begins."""
+    torch.cuda._sleep(int(us * CYCLES_PER_US))  # type: ignore[no-untyped-call]
 
 
-def article() -> float:
-    """The average of one block of 50."""
+def between(launch: Launch, count: int) -> list[float]:
+    """The times between events around each of `count` launches, us; one launch goes before."""
+    events = [event() for _ in range(count + 1)]
+    hold(400 * (count + 1))
+    launch()
+    for one in events:
+        one.record()
+        if one is not events[-1]:
+            launch()
+    torch.cuda.synchronize()
+    return [start.elapsed_time(end) * 1e3 for start, end in pairwise(events)]
+
+
+@cache
+def flush_buffer() -> torch.Tensor:
+    """To overwrite the L2 cache with; it stays, because graphs write it."""
+    size: int = 2 * torch.cuda.get_device_properties(0).L2_cache_size
+    return torch.empty(size, dtype=torch.int8, device="cuda")
+
+
+def article(launch: Launch, scores: int) -> float:
+    """The average of one block, which is longer for small problems."""
+    count = 100 if scores <= 256 * 512 else 50 if scores <= 512 * 2048 else 20
+    for _ in range(10):
+        launch()
     start, end = event(), event()
     start.record()
-    for _ in range(50):
+    for _ in range(count):
         launch()
     end.record()
     end.synchronize()
-    return float(start.elapsed_time(end)) * 1e3 / 50
+    return float(start.elapsed_time(end)) * 1e3 / count
 
 
-def warm() -> float:
-    times: list[float] = []
-    for _ in range(20):
-        events = [event() for _ in range(33)]
-        hold()
-        launch()
-        for one in events:
-            one.record()
-            launch()
-        torch.cuda.synchronize()
-        times += [events[i].elapsed_time(events[i + 1]) * 1e3 for i in range(32)]
-    return median(times)
+def warm(launch: Launch) -> Take:
+    return lambda: between(launch, 32)
 
 
-def cold() -> float:
-    times: list[float] = []
-    for _ in range(20):
+def cold(launch: Launch) -> Take:
+    buffer = flush_buffer()
+
+    def take() -> list[float]:
         pairs = [(event(), event()) for _ in range(32)]
-        hold()
+        hold(400 * 33)
         for start, end in pairs:
             buffer.zero_()
             start.record()
             launch()
             end.record()
         torch.cuda.synchronize()
-        times += [start.elapsed_time(end) * 1e3 for start, end in pairs]
-    return median(times)
+        return [start.elapsed_time(end) * 1e3 for start, end in pairs]
+
+    return take
 
 
-def graph() -> float:
+def graph(launch: Launch) -> Take:
     captured = torch.cuda.CUDAGraph()
     with torch.cuda.graph(captured):
         for _ in range(10):
             launch()
-    times: list[float] = []
-    for _ in range(50):
-        start, end = event(), event()
-        captured.replay()
-        start.record()
-        captured.replay()
-        end.record()
-        end.synchronize()
-        times.append(start.elapsed_time(end) * 1e3 / 10)
-    return median(times)
+    return lambda: [us / 10 for us in between(captured.replay, 10)]
 
 
-def graph_cold() -> float:
-    captured = torch.cuda.CUDAGraph()
-    pairs = [(event(external=True), event(external=True)) for _ in range(10)]
+def graph_cold(launch: Launch) -> Take:
+    captured, buffer = torch.cuda.CUDAGraph(), flush_buffer()
+    pairs = [(event(external=True), event(external=True)) for _ in range(20)]
     with torch.cuda.graph(captured):
         for start, end in pairs:
             buffer.zero_()
             start.record()
             launch()
             end.record()
-    times: list[float] = []
-    for _ in range(50):
+
+    def take() -> list[float]:
         captured.replay()
         torch.cuda.synchronize()
-        times += [start.elapsed_time(end) * 1e3 for start, end in pairs[1:]]
-    return median(times)
+        return [start.elapsed_time(end) * 1e3 for start, end in pairs[1:]]
+
+    return take
 
 
-def profiler() -> float:
-    """For kernels that are one activity a launch."""
-    with profile(activities=[ProfilerActivity.CUDA]) as session:
-        for _ in range(200):
-            launch()
-        torch.cuda.synchronize()
-    events: Any = session.events()
-    times = [float(e.time_range.elapsed_us()) for e in events if e.device_type.name == "CUDA"]
-    assert len(times) == 200, len(times)
-    return median(times)
+def profiler(launch: Launch) -> Take:
+    def take() -> list[float]:
+        with profile(activities=[ProfilerActivity.CUDA]) as session:
+            for _ in range(200):
+                launch()
+            torch.cuda.synchronize()
+        events: Any = session.events()
+        spans = sorted((e.time_range.start, e.time_range.end) for e in events if e.device_type.name == "CUDA")
+        size, rest = divmod(len(spans), 200)
+        assert size and not rest, f"{len(spans)} kernels of 200 launches"
+        return [busy(spans[first : first + size]) for first in range(0, len(spans), size)]
+
+    take()  # loads CUPTI
+    return take
 
 
-for _ in range(1000):
-    launch()
-torch.cuda.synchronize()
-times = {
-    "article": article,
-    "warm": warm,
-    "cold": cold,
-    "graph": graph,
-    "graph-cold": graph_cold,
-    "profiler": profiler,
-}
-print(times[protocol]())
+def busy(spans: list[tuple[float, float]]) -> float:
+    """How long any of a launch's kernels ran: they may overlap."""
+    total, reached = 0.0, spans[0][0]
+    for start, end in spans:
+        total += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
+
+
+def medians(make: Callable[[Launch], Take], launches: tuple[Launch, Launch]) -> list[float]:
+    """Both take turns, as in a comparison."""
+    for launch in launches:
+        launch_for(launch, WARM_UP_S)
+    takes = [make(launch) for launch in launches]
+    times: list[list[float]] = [[] for _ in takes]
+    end = time.monotonic() + TIMED_S
+    while time.monotonic() < end:
+        for taken, take in zip(times, takes, strict=True):
+            taken += take()
+    return [median(taken) for taken in times]
+
+
+if __name__ == "__main__":
+    makes = {"warm": warm, "cold": cold, "graph": graph, "graph-cold": graph_cold, "profiler": profiler}
+    both = launches_from(sys.argv[1:])
+    hold(300_000)  # clocks rise, and power stays low, as before a first run
+    torch.cuda.synchronize()
+    m, n, _, batch, heads = map(int, sys.argv[3:8])
+    scores = batch * heads * m * n
+    for name in sys.argv[1 + WORDS :]:
+        found = [article(one, scores) for one in both] if name == "article" else medians(makes[name], both)
+        print(name, *found, flush=True)
