@@ -34,7 +34,7 @@ NCU_COLUMNS = (
     "`profiler` µs",
     "SM clock MHz by NVML",
     "ncu gpu__time_duration µs",
-    "SM clock by ncu",
+    "clock by ncu's counters",
     "difference %",
 )
 

@@ -15,7 +15,7 @@ from workbench.model import TileConfig
 REPORT = """==PROF== Connected to process 4242 (/usr/bin/python3.12)
 ==PROF== Profiling "split_kv_kernel": 0%....50%....100% - 1 pass
 ==PROF== Disconnected from process 4242
-"ID","Process ID","Process Name","Kernel Name","Context","gpu__time_duration.sum","sm__cycles_elapsed.avg.per_second"
+"ID","Process ID","Process Name","Kernel Name","Context","gpu__time_duration.sum","gpc__cycles_elapsed.max.per_second"
 "","","","","","ns","cycle/second"
 "0","4242","python3.12","split","1","4,000","1,980,000,000.00"
 "1","4242","python3.12","split_kv_kernel","1","21,500","1,978,000,000.00"
@@ -111,7 +111,7 @@ def test_ncu_is_asked_for_the_words_of_the_case_with_clocks_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = "".join(f'"{i}","{"mine" if i < 30 else "theirs"}","{54 if i < 30 else 56},000","1980"\n' for i in range(60))
-    names = '"ID","Kernel Name","gpu__time_duration.sum","sm__cycles_elapsed.avg.per_second"'
+    names = '"ID","Kernel Name","gpu__time_duration.sum","gpc__cycles_elapsed.max.per_second"'
     (tmp_path / "table").write_text(f'{names}\n"","","ns","MHz"\n{rows}', encoding="utf-8")
     keep = f'echo "$@" > {tmp_path}/asked'
     log = 'while [ "$1" != --log-file ]; do shift; done'

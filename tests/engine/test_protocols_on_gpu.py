@@ -7,7 +7,6 @@ against those runs has the GPU to itself. Each comparison is a test of its own.
 
 from __future__ import annotations
 
-from math import isfinite
 from statistics import median
 
 import pytest
@@ -24,7 +23,6 @@ pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
 LEAST_REPAINTS = 45.0
 BARE = 0.03
 NCU = 0.03
-EQUAL_CLOCKS = 0.01
 GRAPH_AND_PROFILER = 0.05
 LONG_US = 20.0
 COLD_OF_WARM = 0.98  # a kernel that does not feel the caches takes the same under both, within the medians' precision
@@ -81,10 +79,11 @@ def test_every_record_says_how_it_was_measured(proofs: Proofs, case: Case, proto
     assert record.device_state is not None and len(record.device_state.trace.t) > 0, "NVML said nothing of the device"
     assert record.started.provenance.power_limit_w
     if protocol == "article":
-        assert latency.kernel_us is None and latency.ended_by == "fixed"
+        assert latency.ended_by == "fixed"
     else:
-        assert latency.ended_by in ("precision", "time") and latency.kernel_us and latency.kernel_names
-        assert baseline.backend in ("efficient", "flash", "cudnn")
+        assert latency.ended_by in ("precision", "time")
+    assert latency.kernel_us and latency.kernel_names
+    assert baseline.backend in ("efficient", "flash", "cudnn")
 
 
 @each_role
@@ -93,6 +92,9 @@ def test_graph_and_profiler_agree_on_long_kernels(proofs: Proofs, case: Case, ro
     graph, profiler = (figure(proofs.record(case, protocol), role) for protocol in ("graph", "profiler"))
     if profiler < LONG_US:
         pytest.skip(f"{profiler:.1f} us is too short for the gaps between kernels not to count")
+    count = kernels_of(measured(proofs.record(case, "profiler"), role).latency)
+    if count > 1:
+        pytest.skip(f"{count} kernels a launch, which overlap less when profiled: {graph:.1f} us, {profiler:.1f} us")
     difference = graph / profiler - 1
     assert abs(difference) <= GRAPH_AND_PROFILER, f"graph {graph:.2f} us, profiler {profiler:.2f} us: {difference:+.1%}"
 
@@ -106,15 +108,14 @@ def test_cold_is_not_faster_than_warm(proofs: Proofs, case: Case, role: Role) ->
 
 @each_role
 @each_case
-def test_the_profiler_agrees_with_nsight_compute_where_clocks_are_equal(proofs: Proofs, case: Case, role: Role) -> None:
+def test_the_profiler_agrees_with_nsight_compute(proofs: Proofs, case: Case, role: Role) -> None:
+    """At whatever clock: under tensor-core load the counters show fewer cycles a second than the clock NVML names."""
     record = proofs.record(case, "profiler")
     ours, clock, seen = figure(record, role), sm_clock(record), proofs.ncu(case, role)
-    both = f"profiler {ours:.2f} us at {clock:.0f} MHz, ncu {seen.us:.2f} us at {seen.sm_mhz:.0f} MHz"
+    both = f"profiler {ours:.2f} us at {clock:.0f} MHz by NVML, ncu {seen.us:.2f} us at {seen.sm_mhz:.0f} MHz counted"
     count = kernels_of(measured(record, role).latency)
     if count > 1:
         pytest.skip(f"a launch is {count} kernels, which may overlap; ncu runs each by itself: {both}")
-    if not isfinite(clock) or abs(seen.sm_mhz / clock - 1) > EQUAL_CLOCKS:
-        pytest.skip(f"clocks are not equal: {both}")
     difference = ours / seen.us - 1
     assert abs(difference) <= NCU, f"{both}: {difference:+.1%}"
 
