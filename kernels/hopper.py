@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import torch
@@ -47,7 +48,6 @@ def launch_hopper(
     check_inputs(HOPPER, q, k, v, out, tile, precision, causal, lse, trace)
     if tile.block_m > 128 and q.shape[3] > 64:
         raise ValueError(f"block_m is {tile.block_m}; expected 128 where D is above 64: registers do not suffice")
-    from triton.experimental.gluon import language as gl
     from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
     from kernels.hopper_kernel import hopper_kernel
@@ -55,13 +55,11 @@ def launch_hopper(
     batch, heads, m, d = q.shape
     n, kv_heads = k.shape[2], k.shape[1]
     block_d = padded_d(d)
-    gluon_type = gl.float16 if q.dtype == torch.float16 else gl.bfloat16
 
     def describe(tensor: torch.Tensor, rows: int) -> Any:
-        block = [1, 1, rows, block_d]
-        layout = gl.NVMMASharedLayout.get_default_for(block, gluon_type)
         tensor = _aligned(tensor)
-        return TensorDescriptor(tensor, list(tensor.shape), _strides(tensor), block, layout)
+        layout = _shared_layout(rows, block_d, q.dtype)
+        return TensorDescriptor(tensor, list(tensor.shape), _strides(tensor), [1, 1, rows, block_d], layout)
 
     n_m = triton.cdiv(m, tile.block_m)
     consumers = tile.block_m // ROWS
@@ -80,6 +78,15 @@ def _check_device(device: torch.device) -> None:
     reason = HOPPER.refusal(device_limits(device))
     if reason:
         raise ValueError(reason)
+
+
+@cache  # making one takes the CPU longer than the rest of a launch
+def _shared_layout(rows: int, block_d: int, dtype: torch.dtype) -> Any:
+    """How a tile lies in shared memory."""
+    from triton.experimental.gluon import language as gl
+
+    gluon_type = gl.float16 if dtype == torch.float16 else gl.bfloat16
+    return gl.NVMMASharedLayout.get_default_for([1, 1, rows, block_d], gluon_type)
 
 
 def _aligned(tensor: torch.Tensor) -> torch.Tensor:
