@@ -29,13 +29,11 @@ from kernels.precision import (
     triton_precision,
 )
 from kernels.split_parts import SplitKV, scaled_tile, split_keys_and_values
+from kernels.split_rule import SPLIT_BEFORE_FROM, is_read_often
 from kernels.tiles import TileConfig, padded_d, resolved_splits, tiles_per_split
 from kernels.variant import KernelVariant, TileTrace
 
 MAX_D = 256
-# From this many elements of K in one program's share on, K and V are split into parts once, before: a launch more costs
-# about what splitting so many takes.
-SPLIT_BEFORE_FROM = 8192
 
 
 @triton.jit(do_not_specialize=["M", "N", "H", "GROUP", "heads", "n_splits", "per_split"])
@@ -194,14 +192,14 @@ def launch_split_kv(
     batch, heads, m, d = q.shape
     n, kv_heads = k.shape[2], k.shape[1]
     n_m = triton.cdiv(m, tile.block_m)
-    splits = resolved_splits(Shape.of(q, k, causal), tile, sm_count(q.device))
+    shape = Shape.of(q, k, causal)
+    splits = resolved_splits(shape, tile, sm_count(q.device))
     block_d = padded_d(d)
     parts = parts_of(precision, q.dtype)
     dependent = can_overlap(q.device)
     keys = SplitKV(k, v, None, None, 0)
     per_split = tiles_per_split(n, tile.block_n, splits)
-    read_often = n_m * (heads // kv_heads) > 1 and per_split * tile.block_n * block_d >= SPLIT_BEFORE_FROM
-    before = parts is not None and read_often
+    before = parts is not None and is_read_often(shape, heads // kv_heads, tile, splits, SPLIT_BEFORE_FROM)
     if parts is not None and before:
         keys = split_keys_and_values(k, v, parts, tile.block_n, block_d, dependent)
     rows = batch * heads * m

@@ -11,9 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Of the kernels' package the tiles are plain Python; whatever else of it comes in brings torch and Triton.
+# These of the kernels' package are plain Python; whatever else of it comes in brings torch and Triton.
 FOUND = """
-light = ("kernels", "kernels.tiles")
+light = ("kernels", *(f"kernels.{name}" for name in ("tiles", "spaces", "traffic", "split_rule")))
 heavy = [name for name in sys.modules if name in ("torch", "triton")]
 print(heavy + [name for name in sys.modules if name.split(".")[0] == "kernels" and name not in light])
 """

@@ -139,6 +139,26 @@ def test_the_interpreter_takes_the_protocols_that_mean_something_there(protocol:
         assert found["protocol"].endswith("; on the interpreter allowed are article, warm")
 
 
+@pytest.mark.parametrize(
+    ("torch", "taken"),
+    [
+        ("2.6.0", False),
+        ("2.7.1+cu128", False),
+        ("2.8.0", True),
+        ("2.11.0a0+git12ab", True),
+        ("3.0.0", True),
+        ("?", True),
+    ],
+)
+def test_a_cold_graph_needs_events_that_older_torch_lacks(torch: str, taken: bool) -> None:
+    request, device = replace(GOOD, protocol="graph-cold"), replace(GPU, torch=torch)
+    needs = f"protocol is graph-cold, which needs torch 2.8 or newer, and this is {torch}"
+    others = "allowed are article, cold, warm, graph, profiler"
+    assert faults(request, device) == ({} if taken else {"protocol": f"{needs}; {others}"})
+    assert faults(replace(request, protocol="graph"), device) == {}
+    assert "on the interpreter allowed are" in faults(request, replace(INTERPRETER, torch=torch))["protocol"]
+
+
 def test_a_tile_that_the_engine_chooses_is_not_looked_at() -> None:
     open_ = replace(MANY, tile=TileConfig(16, 64, 3, splits=-1), auto_tile=("block_n", "num_warps", "splits"))
     assert faults(open_) == {}

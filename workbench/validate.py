@@ -6,6 +6,7 @@ Rules that need the device or the kernels apply once the engine has announced th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -30,6 +31,8 @@ MAX_SECONDS = 600
 MAX_SAMPLES = 1_000_000
 WRITES_SCORES = "materialized"
 TRACE_LIMIT_BYTES = 192 * 2**20
+COLD_GRAPH = "graph-cold"
+COLD_GRAPH_TORCH = (2, 8)  # the first whose torch.cuda.Event takes external=True: an event that a graph records
 _NEEDS_GPU = {
     "cold": "flushes the L2 cache of a GPU",
     "graph": "needs CUDA graphs",
@@ -58,7 +61,7 @@ def find_faults(
     if variants:
         faults += _variant_faults(request, variants, _multiplies_wrongly(request, device))
     if device is not None:
-        faults += _interpreter_faults(request, device, variants)
+        faults += [*_interpreter_faults(request, device, variants), *_torch_faults(request, device)]
     if baselines:
         faults += _baseline_faults(request, baselines, device)
     if device is not None and not faults:
@@ -213,6 +216,18 @@ def _interpreter_faults(request: RunRequest, device: DeviceInfo, variants: Seque
         allowed = _listed([dtype for dtype in takes if dtype in model.HOST_DTYPES]) or "other kernels"
         dtype = request.problem.dtype
         yield Fault("dtype", f"dtype is {dtype}, which Triton's interpreter multiplies wrongly; allowed are {allowed}")
+
+
+def _torch_faults(request: RunRequest, device: DeviceInfo) -> Iterator[Fault]:
+    """What an older torch lacks; a version that cannot be read is let through."""
+    version = re.match(r"(\d+)\.(\d+)", device.torch)
+    if request.protocol != COLD_GRAPH or device.mode != "cuda" or version is None:
+        return
+    if tuple(map(int, version.groups())) < COLD_GRAPH_TORCH:
+        needs = ".".join(map(str, COLD_GRAPH_TORCH))
+        allowed = _listed([name for name in model.PROTOCOLS if name != COLD_GRAPH])
+        why = f"protocol is {COLD_GRAPH}, which needs torch {needs} or newer, and this is {device.torch}"
+        yield Fault("protocol", f"{why}; allowed are {allowed}")
 
 
 def _multiplies_wrongly(request: RunRequest, device: DeviceInfo | None) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import log2
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PyQt6.QtCore import QPointF
 from pytestqt.qtbot import QtBot
@@ -13,12 +14,16 @@ from pytestqt.qtbot import QtBot
 from tests.samples import GPU, INTERPRETER, make_record
 from tests.ui.form_driver import ARTICLE
 from workbench.ceilings import Ceilings
+from workbench.device_state import DeviceFacts, DeviceTrace
+from workbench.metrics import format_time
 from workbench.model import (
     CeilingsMeasured,
     DeviceInfo,
+    DeviceState,
     Failed,
     Measured,
     Problem,
+    Provenance,
     Ready,
     RunRecord,
     RunRequest,
@@ -43,13 +48,17 @@ def panel(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memo
 
 
 def of_problem(
-    problem: Problem = LARGE, tile: TileConfig | None = None, kernel: str = "article", device: DeviceInfo = GPU
+    problem: Problem = LARGE,
+    tile: TileConfig | None = None,
+    kernel: str = "article",
+    device: DeviceInfo = GPU,
+    precision: str = "ieee",
 ) -> RunRecord:
     """A run of `problem`, without its large arrays."""
     tile = tile or TileConfig()
     record = make_record(1, Problem(16, 32, 8), tile, 753.6, 383.5, device)
     measured = tuple(Measured(replace(m.measurement, problem=problem)) for m in record.measured)
-    started = replace(record.started, request=RunRequest(problem, tile, kernel=kernel))
+    started = replace(record.started, request=RunRequest(problem, tile, kernel=kernel, precision=precision))
     return replace(record, started=started, measured=measured)
 
 
@@ -93,7 +102,7 @@ def test_units_stand_at_the_axis_and_the_lines(panel: MemoryPanel) -> None:
         "least that must move 5.0 MiB",
         "article requests",
         "S and P 32.0 MiB",
-        "moved with S and P 69.0 MiB",
+        "least with S and P 69.0 MiB",
     ]
 
 
@@ -105,18 +114,22 @@ def test_what_the_device_copies_in_that_time_needs_its_ceiling(panel: MemoryPane
     panel.take(CeilingsMeasured(CEILINGS))
     panel.tick()
     assert panel.numbers is not None and panel.numbers.movable is not None
-    median = record.measured[0].measurement.latency.median
-    assert panel.numbers.movable == pytest.approx(median * 1e-6 * 4.25e12)
-    assert any("device copies 3.0 GiB in" in text for text in panel.labels.texts())
+    figure = record.measured[0].measurement.latency.figure_us
+    assert panel.numbers.movable == pytest.approx(figure * 1e-6 * 4.25e12)
+    (text,) = (text for text in panel.labels.texts() if "device copies 3.0 GiB in" in text)
+    assert text.endswith("µs (article)"), "a time says by which protocol it was measured"
 
 
 def test_more_than_the_memory_could_move_was_served_by_caches(panel: MemoryPanel) -> None:
     panel.take(CeilingsMeasured(CEILINGS))
     record = of_problem()
     kernel = record.measured[0].measurement
-    fast = Measured(replace(kernel, latency=replace(kernel.latency, samples=kernel.latency.samples / 30)))
-    feed(panel, replace(record, measured=(fast,)))
-    assert "the caches served at least" in panel.sentence.text()
+    figure = kernel.latency.figure_us / 25
+    latency = replace(kernel.latency, samples=kernel.latency.samples / 30, block_average_us=figure)
+    feed(panel, replace(record, measured=(Measured(replace(kernel, latency=latency)),)))
+    sentence = panel.sentence.text().replace("\u00a0", " ")
+    assert f"in {format_time(figure)} (article): about " in sentence, "the protocol's own figure, with its name"
+    assert sentence.endswith(" came from the caches.")
 
 
 def test_the_interpreter_has_sizes_and_no_device(panel: MemoryPanel) -> None:
@@ -127,12 +140,43 @@ def test_the_interpreter_has_sizes_and_no_device(panel: MemoryPanel) -> None:
     assert "ceilings" not in panel.sizes.text().replace("\u00a0", " ").lower()
 
 
-def test_a_kernel_that_writes_s_and_p_has_no_tile_to_blame(panel: MemoryPanel) -> None:
-    feed(panel, of_problem(kernel="materialized"))
+def test_a_kernel_that_writes_s_and_p_asks_for_them_again_and_again(panel: MemoryPanel) -> None:
+    """Tiles of 32 x 64: S written and read twice is 48 MiB, P 32, Q 64 x 0.5, K and V 32 x 4, O 0.5."""
+    panel.take(Ready(GPU, (replace(ARTICLE, name="materialized", block_ms=(32, 64)),), ()))
+    feed(panel, of_problem(kernel="materialized", tile=TileConfig(32, 64)))
+    sentence, sizes = (label.text().replace("\u00a0", " ") for label in (panel.sentence, panel.sizes))
+    assert "writes S and P, 32.0 MiB, and reads them again: it requests 240.5 MiB, 48.1× the 5.0 MiB" in sentence
+    assert "Q 32.0 MiB, K and V 128.0 MiB, O 512.0 KiB, S 48.0 MiB, P 32.0 MiB" in sizes
+    assert [2**v / MIB for v in panel.curve.getData()[1]] == pytest.approx([240.5, 176.5])
+
+
+def test_a_kernel_that_nobody_counted_has_no_curve(panel: MemoryPanel) -> None:
+    feed(panel, of_problem(kernel="new"))
     assert panel.numbers is not None and panel.numbers.requested is None
-    assert "writes S and P, 32.0\u00a0MiB" in panel.sentence.text()
-    assert "69.0\u00a0MiB move" in panel.sentence.text()
+    assert "What new requests of memory is not counted" in panel.sentence.text().replace("\u00a0", " ")
     assert panel.curve.getData()[0] is None or len(panel.curve.getData()[0]) == 0
+
+
+def test_a_split_precision_writes_and_reads_parts(panel: MemoryPanel) -> None:
+    """bf16x6: K and V (4 MiB) read and 3 parts of 2 bytes written (6 MiB), which 8 blocks of query rows read."""
+    feed(panel, of_problem(tile=TileConfig(128, 64), kernel="split_kv", precision="bf16x6"))
+    sizes = panel.sizes.text().replace("\u00a0", " ")
+    assert "K and V 48.0 MiB" in sizes and "K and V split into parts before 10.0 MiB" in sizes
+    feed(panel, of_problem(tile=TileConfig(128, 64), kernel="split_kv", precision="bf16x6", device=INTERPRETER))
+    assert "before" not in panel.sizes.text(), "there bf16 parts are not made"
+
+
+def test_ceilings_of_another_power_limit_or_gpu_are_not_this_ones(panel: MemoryPanel) -> None:
+    panel.take(CeilingsMeasured(replace(CEILINGS, uuid="GPU-1", power_limit_w=700.0)))
+    record = of_problem()
+    limited = replace(record, started=replace(record.started, provenance=Provenance(power_limit_w=500.0)))
+    feed(panel, limited)
+    assert panel.numbers is not None and panel.numbers.movable is None
+    feed(panel, replace(limited, started=record.started))
+    assert panel.numbers.movable is not None, "a run that does not say"
+    other = DeviceTrace.of_rows(np.zeros((0, 7)), facts=DeviceFacts(uuid="GPU-2"))
+    feed(panel, replace(record, device_state=DeviceState(other)))
+    assert panel.numbers.movable is None
 
 
 def test_splits_and_grouped_16_bit_heads_are_counted(panel: MemoryPanel) -> None:

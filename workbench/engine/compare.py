@@ -38,30 +38,9 @@ def compare(
     `rows_left_out` rows of each head are not compared. Works through the heads one by one, which bounds the memory.
     """
     out, expected = out.flatten(0, 1), expected.flatten(0, 1)  # [heads, M, D]
-    compared = slice(rows_left_out, None)
-    sums = [_head_sums(o[compared], e[compared], rtol, atol) for o, e in zip(out, expected, strict=True)]
-    table = torch.stack(sums).cpu()  # [heads, 7], so that a GPU is waited for once
-    largest, total, squares, expected_squares, failed, bad, _ = table.unbind(1)
-    head = int(largest.argmax())
-    row, column = divmod(int(table[head, 6]), out.shape[2])
-    row += rows_left_out
-    count = out[:, compared].numel()
-    tiny = torch.finfo(torch.float64).tiny
-    stats = ErrorStats(
-        max_abs=float(largest[head]),
-        mean_abs=float(total.sum()) / count,
-        rms=float((squares.sum() / count).sqrt()),
-        rel_fro=float(squares.sum().sqrt() / expected_squares.sum().sqrt().clamp_min(tiny)),
-        worst=(head, row, column),
-        worst_got=float(out[head, row, column]),
-        worst_expected=float(expected[head, row, column]),
-        rtol=rtol,
-        atol=atol,
-        passed=not failed.any(),
-        non_finite=int(bad.sum()),
-        rows_left_out=rows_left_out,
-    )
-    heads = kept_heads(out.shape[0], MAP_ITEM_BYTES * out.shape[1] * out.shape[2], map_limit, head)
+    stats = _statistics(out, expected, rtol, atol, rows_left_out)
+    worst = stats.worst[0]
+    heads = kept_heads(out.shape[0], MAP_ITEM_BYTES * out.shape[1] * out.shape[2], map_limit, worst)
     return Comparison(stats, _error_map(out, expected, heads or range(out.shape[0]), rows_left_out), heads)
 
 
@@ -85,8 +64,39 @@ def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
     return torch.equal(one.view(integer), other.view(integer))
 
 
+def _statistics(out: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float, left_out: int) -> ErrorStats:
+    """Over all heads of `out` and `expected`, [heads, M, D], without the first `left_out` rows of each."""
+    compared = slice(left_out, None)
+    sums = [_head_sums(o[compared], e[compared], rtol, atol) for o, e in zip(out, expected, strict=True)]
+    table = torch.stack(sums).cpu()  # [heads, 8], so that a GPU is waited for once
+    largest, total, squares, expected_squares, failed, bad, _, sizes = table.unbind(1)
+    head = int(largest.argmax())
+    row, column = divmod(int(table[head, 6]), out.shape[2])
+    row += left_out
+    count = out[:, compared].numel()
+    tiny = torch.finfo(torch.float64).tiny
+    return ErrorStats(
+        max_abs=float(largest[head]),
+        mean_abs=float(total.sum()) / count,
+        rms=float((squares.sum() / count).sqrt()),
+        rel_fro=float(squares.sum().sqrt() / expected_squares.sum().sqrt().clamp_min(tiny)),
+        worst=(head, row, column),
+        worst_got=float(out[head, row, column]),
+        worst_expected=float(expected[head, row, column]),
+        rtol=rtol,
+        atol=atol,
+        passed=not failed.any(),
+        non_finite=int(bad.sum()),
+        rows_left_out=left_out,
+        largest=float(sizes.max()),
+    )
+
+
 def _head_sums(out: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -> torch.Tensor:
-    """Of one head: largest error, sum, sum of squares, the expected's squares, failed, not finite, place of largest."""
+    """Of one head's errors: largest, sum, sum of squares, the expected's squares, failed, not finite, place of largest.
+
+    And the largest value that was expected.
+    """
     finite = torch.isfinite(out)
     counted = torch.where(finite, (out.double() - expected).abs(), float("inf"))
     sums = (
@@ -97,6 +107,7 @@ def _head_sums(out: torch.Tensor, expected: torch.Tensor, rtol: float, atol: flo
         (counted > atol + rtol * expected.abs()).any(),
         (~finite).sum(),
         counted.argmax(),
+        expected.abs().max(),
     )
     return torch.stack([value.double() for value in sums])
 

@@ -11,9 +11,9 @@ from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from workbench.metrics import format_time
 from workbench.model import (
     CeilingsMeasured,
+    DeviceState,
     Failed,
     Finished,
     Measured,
@@ -124,10 +124,14 @@ class MemoryPanel(PlotPanel):
         layout.addWidget(self.stack)
 
     def take(self, event: RunEvent) -> None:
-        """Keep the run's tile and median, what kernels take, and ceilings."""
+        """Keep the run's tile and time, what kernels take, and ceilings."""
         match event:
             case Started():
                 self._started, self._kernel, self._end = event, None, None
+                self._ceilings.take(event)
+            case DeviceState():
+                if not self._ceilings.take(event):
+                    return
             case Measured() if event.measurement.role == "kernel":
                 self._kernel = event.measurement
             case Finished() | Failed():
@@ -162,11 +166,8 @@ class MemoryPanel(PlotPanel):
             f"P ({dtype}) {size_text(whole.weights)}",
             f"together {size_text(whole.together)}",
         ]
-        asked = numbers.requested
-        if asked is not None:
-            tile = f"tile {numbers.tile.label}: Q {size_text(asked.q)}, K and V {size_text(asked.k_and_v)}"
-            tile += f", O {size_text(asked.out)}"
-            parts.append(tile + (f", split results {size_text(asked.partial)}" if asked.partial else ""))
+        asked = ", ".join(f"{name} {size_text(size)}" for name, size in numbers.parts())
+        parts += [f"tile {numbers.tile.label}: {asked}"] if asked else []
         if numbers.us is not None and numbers.movable is None:
             parts.append("how fast this device copies is not known: Run > Measure ceilings")
         self.sizes.setText(" · ".join(", ".join(_whole(piece) for piece in part.split(", ")) for part in parts))
@@ -179,12 +180,12 @@ class MemoryPanel(PlotPanel):
             (numbers.whole.together, f"S and P {size_text(numbers.whole.together)}", "warn"),
             (
                 numbers.moved_if_materialised,
-                f"moved with S and P {size_text(numbers.moved_if_materialised)}",
-                "kernel" if numbers.requested is None else "warn",
+                f"least with S and P {size_text(numbers.moved_if_materialised)}",
+                "warn",
             ),
         ]
-        if numbers.movable is not None and numbers.us is not None:
-            text = f"device copies {size_text(numbers.movable)} in {format_time(numbers.us)}"
+        if numbers.movable is not None:
+            text = f"device copies {size_text(numbers.movable)} in {numbers.time_text}"
             found.append((numbers.movable, text, "accent"))
         return found
 

@@ -1,4 +1,4 @@
-"""What the memory panel draws and says of a run: bytes of S and P, the fewest, the tile's, the device's. Without Qt."""
+"""What the memory panel draws and says of a run: bytes of S and P, the fewest, those requested. Without Qt."""
 
 from __future__ import annotations
 
@@ -6,29 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kernels.tiles import with_resolved_splits
+from kernels.traffic import Requested, requested
 from workbench.ceilings import Ceilings
 from workbench.metrics import format_time
 from workbench.model import Measurement, Problem, RunRequest, Started, TileConfig, VariantInfo
-from workbench.traffic import (
-    Materialised,
-    Requested,
-    least_bytes,
-    materialised,
-    materialised_traffic,
-    movable_bytes,
-    requested_bytes,
-)
+from workbench.traffic import Materialised, least_bytes, materialised, materialised_traffic, movable_bytes
 from workbench.validate import BLOCK_RANGE, size_text
-
-MATERIALIZED = "materialized"  # the kernel that does write S and P
 
 
 @dataclass(frozen=True)
 class MemoryNumbers:
     """Sizes in bytes of one run. `curve` is what the kernel would request for each allowed BLOCK_M.
 
-    `requested` is None for a kernel that writes S and P; `movable` is what the device copies in `us`, the kernel's
-    median, at its ceiling: None where one of the two is not known.
+    `requested` is None for a kernel whose loads and stores nobody has counted. `movable` is what the device copies in
+    `us`, the kernel's figure under `protocol`, at its ceiling: None where one of the two is not known.
     """
 
     problem: Problem
@@ -40,26 +31,47 @@ class MemoryNumbers:
     requested: Requested | None
     curve: tuple[tuple[int, int], ...]
     us: float | None = None
+    protocol: str = ""
     movable: float | None = None
 
     @property
-    def used(self) -> int:
-        """What this run's kernel asks for, or moves if it writes S and P."""
-        return self.moved_if_materialised if self.requested is None else self.requested.total
+    def time_text(self) -> str:
+        """The kernel's time with the protocol that it was measured by; "" where there is none."""
+        return f"{format_time(self.us)} ({self.protocol})" if self.us is not None else ""
 
     def sentence(self) -> str:
         """The point of it in words, and only what is known."""
-        whole = f"S and P would be {size_text(self.whole.together)}"
-        if self.requested is None:
-            whole = f"This kernel writes S and P, {size_text(self.whole.together)}, and reads them again"
-            return f"{whole}: {size_text(self.used)} move, {_times(self.used, self.least)} the least."
-        text = f"{whole}. A tile of {self.tile.block_m} query rows requests {size_text(self.used)}, "
-        text += f"{_times(self.used, self.least)} the {size_text(self.least)} that must move; "
+        asked = self.requested
+        if asked is None:
+            whole = f"S and P would be {size_text(self.whole.together)}"
+            return f"{whole}. What {self.kernel} requests of memory is not counted."
+        if asked.scores:
+            text = f"This kernel writes S and P, {size_text(self.whole.together)}, and reads them again: it "
+        else:
+            text = f"S and P would be {size_text(self.whole.together)}. A tile of {self.tile.block_m} query rows "
+        text += f"requests {size_text(asked.total)}, "
+        text += f"{_times(asked.total, self.least)} the {size_text(self.least)} that must move; "
         text += "what of it the caches serve is not measured."
-        if self.movable is not None and self.used > self.movable:
-            text += f" The memory alone could move {size_text(self.movable)} in {format_time(self.us or 0)}: "
-            text += f"the caches served at least {size_text(self.used - self.movable)}."
+        if self.movable is not None and asked.total > self.movable:
+            text += f" At the rate of a large copy the memory moves {size_text(self.movable)} in {self.time_text}: "
+            text += f"about {size_text(asked.total - self.movable)} came from the caches."
         return text
+
+    def parts(self) -> list[tuple[str, int]]:
+        """What the launch asks for by what it is of, without what it does not have."""
+        asked = self.requested
+        if asked is None:
+            return []
+        named = (
+            ("Q", asked.q),
+            ("K and V", asked.k_and_v),
+            ("O", asked.out),
+            ("K and V split into parts before", asked.parts),
+            ("split results", asked.partial),
+            ("S", asked.scores),
+            ("P", asked.weights),
+        )
+        return [(name, size) for name, size in named if size]
 
 
 def _times(value: float, least: float) -> str:
@@ -75,8 +87,7 @@ def numbers_of(
     problem = request.problem
     launched = kernel.tile if kernel is not None and kernel.tile is not None else request.tile
     tile = with_resolved_splits(problem, launched, started.device.sm_count)
-    writes = request.kernel == MATERIALIZED
-    us = kernel.latency.median if kernel is not None and started.device.mode == "cuda" else None
+    us = kernel.latency.figure_us if kernel is not None and started.device.mode == "cuda" else None
     return MemoryNumbers(
         problem=problem,
         tile=tile,
@@ -84,11 +95,19 @@ def numbers_of(
         whole=materialised(problem),
         least=least_bytes(problem),
         moved_if_materialised=materialised_traffic(problem),
-        requested=None if writes else requested_bytes(problem, tile),
-        curve=() if writes else _curve(request, started, tile, variants),
+        requested=_requested(started, tile),
+        curve=_curve(request, started, tile, variants),
         us=us,
+        protocol=kernel.latency.protocol if kernel is not None else "",
         movable=movable_bytes(us, ceilings) if us is not None and ceilings is not None else None,
     )
+
+
+def _requested(started: Started, tile: TileConfig) -> Requested | None:
+    """What a launch of the run's kernel with `tile`, its splits resolved, asks for."""
+    request = started.request
+    interpreted = started.device.mode == "interpreter"
+    return requested(request.kernel, request.problem, tile, request.precision, interpreted)
 
 
 def _curve(
@@ -102,7 +121,8 @@ def _curve(
         if block_m == tile.block_m:
             other = tile
         other = with_resolved_splits(request.problem, other, started.device.sm_count)
-        points.append((block_m, requested_bytes(request.problem, other).total))
+        asked = _requested(started, other)
+        points += [(block_m, asked.total)] if asked is not None else []
     return tuple(points)
 
 
