@@ -1,21 +1,25 @@
-"""The highest rates that a device has shown: how fast it copies and how fast it multiplies matrices, kept on disk.
+"""The rates that a device reached in one large copy and in one large matrix product of each kind, kept on disk.
 
-Measured once for a device, driver and version of torch, by `engine.ceilings`; another of these may give other rates.
+Medians, and no bounds: another size or another program may reach a little more. Measured once for a device, its power
+limit, driver and version of torch, by `engine.ceilings`; another of these may give other rates.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 FILE = "ceilings.json"
+NOT_WATCHED = "whether the device was throttled or shared while they were measured is not known"
 NOT_MEASURED = "not measured: on the interpreter there is no GPU whose rates could be"
 
 # Names of the matrix rates, in the order in which people list them.
 RATES = ("fp32", "tf32", "fp16", "bf16")
+_TEXTS = ("device", "driver", "torch", "date", "uuid")
 
 
 class CeilingsError(Exception):
@@ -28,7 +32,9 @@ class Ceilings:
 
     `copy_bytes_per_s` counts bytes read and bytes written of a copy within the device's memory; `fp32` (in full
     precision), `tf32`, `fp16` and `bf16` are FLOP/s of one large matrix product, a multiply-add being two. `date` is
-    local time in ISO 8601. A rate is 0 where it was not measured.
+    local time in ISO 8601. A rate is 0 where it was not measured, and so is `l2_bytes` where the device does not tell
+    the size of its L2. `uuid` and `power_limit_w` say which GPU it was, and what it might draw: "" and None where that
+    is not known. `warnings` are what kept the device from its best while they were measured; None: nobody watched.
     """
 
     device: str
@@ -40,11 +46,20 @@ class Ceilings:
     tf32: float = 0.0
     fp16: float = 0.0
     bf16: float = 0.0
+    l2_bytes: int = 0
+    uuid: str = ""
+    power_limit_w: float | None = None
+    warnings: tuple[str, ...] | None = None
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> tuple[str, str, str, str, float | None]:
         """What they hold for."""
-        return (self.device, self.driver, self.torch)
+        return (self.device, self.driver, self.torch, self.uuid, self.power_limit_w)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be said beside them: the warnings, or that nobody watched."""
+        return (NOT_WATCHED,) if self.warnings is None else self.warnings
 
 
 def data_folder() -> Path:
@@ -53,19 +68,46 @@ def data_folder() -> Path:
     return Path(base, "tilescope")
 
 
-def load_ceilings(device: str, driver: str, torch: str, folder: Path | None = None) -> Ceilings | None:
-    """The ceilings kept for this device, driver and torch; None if there are none, or the file cannot be read."""
-    found = (entry for entry in _read(folder or data_folder()) if entry.key == (device, driver, torch))
-    return next(found, None)
+def load_ceilings(
+    device: str,
+    driver: str,
+    torch: str,
+    folder: Path | None = None,
+    *,
+    uuid: str = "",
+    power_limit_w: float | None = None,
+) -> Ceilings | None:
+    """The ceilings kept for this device, driver and torch; None if there are none, or the file cannot be read.
+
+    With a UUID or a power limit those of another GPU, or of another limit, are none; ceilings that do not say theirs,
+    as files of earlier versions have them, count as long as there are no better.
+    """
+    return best_fit(kept_ceilings(device, driver, torch, folder), uuid, power_limit_w)
+
+
+def kept_ceilings(device: str, driver: str, torch: str, folder: Path | None = None) -> tuple[Ceilings, ...]:
+    """All that are kept for GPUs of this name, with this driver and torch, whatever their UUIDs and power limits."""
+    found = _read(folder or data_folder())
+    return tuple(entry for entry in found if (entry.device, entry.driver, entry.torch) == (device, driver, torch))
+
+
+def best_fit(known: Iterable[Ceilings], uuid: str = "", power_limit_w: float | None = None) -> Ceilings | None:
+    """Of ceilings for one name, driver and torch those that fit best: nothing contradicts, most agrees, the latest."""
+
+    def agreeing(entry: Ceilings) -> int:
+        return (entry.uuid == uuid != "") + (entry.power_limit_w == power_limit_w is not None)
+
+    fitting = [entry for entry in known if _may_be(entry, uuid, power_limit_w)]
+    return max(fitting, key=lambda entry: (agreeing(entry), entry.date), default=None)
 
 
 def save_ceilings(ceilings: Ceilings, folder: Path | None = None) -> None:
-    """Keep `ceilings` in place of older ones for the same device, driver and torch. Raises CeilingsError.
+    """Keep `ceilings` in place of older ones for the same, and of those that do not say what for. Raises CeilingsError.
 
     The file is replaced as a whole, so that no other process reads half of it; one that is damaged is replaced too.
     """
     folder = folder or data_folder()
-    kept = [entry for entry in _read(folder) if entry.key != ceilings.key]
+    kept = [entry for entry in _read(folder) if not _is_replaced(entry, ceilings)]
     partial = folder / f"{FILE}.{os.getpid()}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -73,6 +115,21 @@ def save_ceilings(ceilings: Ceilings, folder: Path | None = None) -> None:
         partial.replace(folder / FILE)
     except OSError as error:
         raise CeilingsError(f"{folder / FILE} cannot be written: {error.strerror}") from error
+
+
+def _may_be(entry: Ceilings, uuid: str, power_limit_w: float | None) -> bool:
+    """Whether nothing says that `entry` is of another GPU or of another limit."""
+    other_gpu = uuid and entry.uuid and entry.uuid != uuid
+    other_limit = power_limit_w is not None and entry.power_limit_w not in (None, power_limit_w)
+    return not (other_gpu or other_limit)
+
+
+def _is_replaced(entry: Ceilings, by: Ceilings) -> bool:
+    """Whether `entry` is for what `by` is for, or does not say that it is for something else."""
+    if entry.key[:3] != by.key[:3]:
+        return False
+    says_less = (not entry.uuid and by.uuid) or (entry.power_limit_w is None and by.power_limit_w is not None)
+    return entry.key == by.key or bool(says_less and _may_be(entry, by.uuid, by.power_limit_w))
 
 
 def _read(folder: Path) -> list[Ceilings]:
@@ -86,12 +143,26 @@ def _read(folder: Path) -> list[Ceilings]:
 
 
 def _entry(data: Any) -> Ceilings | None:
-    """Ceilings of what the file holds for one device; None if a field is not there, or not of its kind."""
+    """Ceilings of what the file holds for one device; None if a field is not of its kind, or one without default lacks.
+
+    Earlier versions did not keep the fields that have one beyond the rates.
+    """
     try:
-        values = {field.name: data[field.name] for field in fields(Ceilings)}
-    except (TypeError, KeyError):
+        values = {field.name: data[field.name] for field in fields(Ceilings) if field.name in data}
+    except TypeError:
         return None
-    texts = {"device", "driver", "torch", "date"}
-    if not all(isinstance(value, str if name in texts else int | float) for name, value in values.items()):
+    if any(field.default is MISSING and field.name not in values for field in fields(Ceilings)):
         return None
+    if not all(_is_of_its_kind(name, value) for name, value in values.items()):
+        return None
+    if values.get("warnings") is not None:
+        values["warnings"] = tuple(values["warnings"])
     return Ceilings(**values)
+
+
+def _is_of_its_kind(name: str, value: Any) -> bool:
+    if name == "warnings":
+        return value is None or (isinstance(value, list) and all(isinstance(text, str) for text in value))
+    if name == "power_limit_w" and value is None:
+        return True
+    return isinstance(value, str if name in _TEXTS else int | float)

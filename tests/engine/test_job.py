@@ -11,11 +11,12 @@ import pytest
 
 from tests.samples import GPU
 from workbench.ceilings import Ceilings, load_ceilings
+from workbench.device_state import DeviceFacts
 from workbench.engine import job
 from workbench.engine.failures import CaptureError
 from workbench.engine.steps import Run
 from workbench.engine.stopping import StopFlag
-from workbench.model import CeilingsMeasured, Finished, Log, Problem, RunEvent, RunRequest
+from workbench.model import CeilingsMeasured, DeviceInfo, Finished, Log, Problem, RunEvent, RunRequest
 
 pytestmark = pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")
 
@@ -55,12 +56,36 @@ def test_ceilings_are_kept_on_disk_and_announced_from_there(monkeypatch: pytest.
     settled = job._settled
     assert settled is not None and settled.ready.ceilings is None
     monkeypatch.setattr(job, "_settled", replace(settled, ready=replace(settled.ready, device=GPU)))
-    monkeypatch.setattr(job, "measured_ceilings", lambda info, send, stop: CEILINGS)
+    monkeypatch.setattr(job, "measured_ceilings", lambda info, send, stop, **watched: CEILINGS)
     events: list[RunEvent] = []
     job.measure_ceilings(events.append, StopFlag())
     assert [type(event) for event in events] == [CeilingsMeasured, Finished]
-    assert load_ceilings(GPU.name, GPU.driver, GPU.torch) == CEILINGS == job._kept_ceilings(GPU)
-    assert job._kept_ceilings(replace(GPU, driver="another")) is None
+    assert load_ceilings(GPU.name, GPU.driver, GPU.torch) == CEILINGS == job._kept_ceilings(GPU, DeviceFacts())
+    assert job._kept_ceilings(replace(GPU, driver="another"), DeviceFacts()) is None
+
+
+def test_ceilings_are_measured_under_the_eyes_of_the_monitor_and_kept_for_this_very_gpu(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    facts, monitor = DeviceFacts(uuid="GPU-1", power_limit_w=700.0), object()
+    settled = job._settled
+    assert settled is not None
+    ready = replace(settled.ready, device=GPU)
+    monkeypatch.setattr(job, "_settled", replace(settled, ready=ready, monitor=monitor))  # type: ignore[arg-type]
+    monkeypatch.setattr(job, "_facts", lambda address: facts)
+    asked: dict[str, object] = {}
+
+    def measured(info: DeviceInfo, send: object, stop: StopFlag, **watched: object) -> Ceilings:
+        asked.update(watched)
+        return replace(CEILINGS, uuid=facts.uuid, power_limit_w=facts.power_limit_w, warnings=())
+
+    monkeypatch.setattr(job, "measured_ceilings", measured)
+    job.measure_ceilings(lambda event: None, StopFlag())
+    assert asked == {"monitor": monitor, "facts": facts}
+    assert job._kept_ceilings(GPU, facts) is not None
+    assert job._kept_ceilings(GPU, replace(facts, uuid="GPU-2")) is None
+    assert job._kept_ceilings(GPU, replace(facts, power_limit_w=500.0)) is None
 
 
 def test_ceilings_that_cannot_be_kept_are_still_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -69,7 +94,7 @@ def test_ceilings_that_cannot_be_kept_are_still_told(monkeypatch: pytest.MonkeyP
     settled = job._settled
     assert settled is not None
     monkeypatch.setattr(job, "_settled", replace(settled, ready=replace(settled.ready, device=GPU)))
-    monkeypatch.setattr(job, "measured_ceilings", lambda info, send, stop: CEILINGS)
+    monkeypatch.setattr(job, "measured_ceilings", lambda info, send, stop, **watched: CEILINGS)
     events: list[RunEvent] = []
     job.measure_ceilings(events.append, StopFlag())
     assert [type(event) for event in events] == [Log, CeilingsMeasured, Finished]

@@ -19,12 +19,14 @@ from workbench.model import (
     Measured,
     Problem,
     Progress,
+    Provenance,
     Ready,
     RunRecord,
     RunRequest,
     TileConfig,
 )
 from workbench.ui.panels.roofline import MEASURE, RooflinePanel
+from workbench.ui.panels.roofline_numbers import notes_texts
 from workbench.ui.theme import load_theme
 
 LARGE = Problem(1024, 4096, 128)
@@ -81,7 +83,7 @@ def test_points_stand_where_the_run_is(panel: RooflinePanel) -> None:
     record = of_problem()
     feed(panel, record)
     x, y = panel.view.now.getData()
-    kernel = record.measured[0].measurement.latency.median
+    kernel = record.measured[0].measurement.latency.figure_us
     assert x.tolist() == pytest.approx([log10(FLOPS / BYTES)] * 2)
     assert y[1] == pytest.approx(log10(FLOPS / kernel / 1e6))  # the kernel is drawn last, on top
     assert [point.role for point in panel.view.points] == ["baseline", "kernel"]
@@ -124,6 +126,76 @@ def test_the_floor_is_said_in_words(panel: RooflinePanel) -> None:
     small = Problem(16, 8192, 16)
     feed(panel, of_problem(problem=small))
     assert "least bytes at the copy rate" in lines(panel)
+
+
+def test_the_floor_is_called_no_bound_and_warm_caches_are_said(panel: RooflinePanel) -> None:
+    """Q, K, V and O of 5 MiB fit an L2 of 60 MiB: a launch that finds them there need not read memory."""
+    panel.take(Ready(GPU, (), (), replace(CEILINGS, l2_bytes=60 * 2**20)))
+    cold = of_problem()
+    feed(panel, cold)
+    tip = panel.kernel.toolTip()
+    assert "At the rates that this GPU reached it takes 42.11 µs: fp32 arithmetic." in tip
+    assert "not a bound" in tip and "No kernel" not in tip
+    assert "does not flush" not in tip, "cold flushes"
+    feed(panel, unflushed(cold))
+    assert (
+        "warm does not flush the caches, and Q, K, V and O, 5.0 MiB, fit the L2 of 60.0 MiB" in panel.kernel.toolTip()
+    )
+    large = of_problem(problem=Problem(65536, 65536, 128))
+    feed(panel, unflushed(large))
+    assert "does not flush" not in panel.kernel.toolTip(), "128 MiB do not fit"
+    known(panel)
+    feed(panel, unflushed(large))
+    assert "may fit the L2" in panel.kernel.toolTip(), "its size is not known"
+
+
+def test_the_article_s_figure_is_the_average_of_its_block(panel: RooflinePanel) -> None:
+    known(panel)
+    record = of_problem()
+    measured = []
+    for m in record.measured:
+        latency = replace(m.measurement.latency, protocol="article", block_average_us=500.0, flush_bytes=0)
+        measured.append(Measured(replace(m.measurement, latency=latency)))
+    feed(panel, replace(record, measured=tuple(measured)))
+    assert f"in 500 µs (article) · {500 / (FLOPS / 51e12 * 1e6):.3g}× its floor" in lines(panel)
+    assert panel.view.now.getData()[1][1] == pytest.approx(log10(FLOPS / 500.0 / 1e6))
+
+
+def test_what_kept_the_device_from_its_best_stands_beside_the_ceilings(panel: RooflinePanel) -> None:
+    power = "bf16: throttled by power: SwPowerCap in 93% of the timed readings, up to 700 W of 700 W"
+    watched = replace(CEILINGS, power_limit_w=700.0, warnings=(power,))
+    panel.take(CeilingsMeasured(watched))
+    feed(panel, of_problem())
+    assert power in lines(panel) and power in panel.about.toolTip()
+    assert notes_texts(watched) == (power, "bf16: throttled by power", "1 warning"), "in ever fewer words"
+    assert "ceilings of Test GPU at 700 W" in lines(panel)
+    panel.take(CeilingsMeasured(replace(watched, warnings=())))
+    panel.tick()
+    assert "warning" not in lines(panel) and "throttled" not in lines(panel)
+
+
+def test_ceilings_that_nobody_watched_say_so(panel: RooflinePanel) -> None:
+    known(panel)
+    feed(panel, of_problem())
+    assert "whether the device was throttled or shared while they were measured is not known" in lines(panel)
+
+
+def test_ceilings_at_another_power_limit_are_measured_anew(panel: RooflinePanel) -> None:
+    panel.take(Ready(GPU, (), (), replace(CEILINGS, power_limit_w=700.0)))
+    record = of_problem()
+    feed(panel, replace(record, started=replace(record.started, provenance=Provenance(power_limit_w=500.0))))
+    assert not panel.stack.shows_plots and panel.stack.card.button.text() == MEASURE
+    feed(panel, replace(record, started=replace(record.started, provenance=Provenance(power_limit_w=700.0))))
+    assert panel.stack.shows_plots
+
+
+def unflushed(record: RunRecord) -> RunRecord:
+    """The same run under `warm`."""
+    measured = (
+        replace(m.measurement, latency=replace(m.measurement.latency, protocol="warm", flush_bytes=0))
+        for m in record.measured
+    )
+    return replace(record, measured=tuple(map(Measured, measured)))
 
 
 def test_earlier_runs_of_the_device_are_muted_and_wrong_ones_have_no_speed(panel: RooflinePanel) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from math import isfinite
 
 import torch
 
@@ -56,7 +57,8 @@ def prepare(wanted_device: str) -> Ready:
     monitor = DeviceMonitor(address, own=(os.getpid(),)) if address is not None else None
     if monitor is not None:
         monitor.start()  # it is ready when the first run is timed
-    ready = Ready(info, announced_variants(info), announced_baselines(info), _kept_ceilings(info), device.has_gpu())
+    ceilings = _kept_ceilings(info, _facts(address))
+    ready = Ready(info, announced_variants(info), announced_baselines(info), ceilings, device.has_gpu())
     sources = Sources({variant.name: variant.launch for variant in VARIANTS})
     _settled = _Settled(ready, sources, address, monitor)
     return ready
@@ -97,7 +99,7 @@ def measure_ceilings(send: Send, stop: StopFlag) -> None:
     info = settled.ready.device
     if info.mode != "cuda":
         raise InvalidRequestError(f"device is {info.name}; the ceilings are {NOT_MEASURED}")
-    ceilings = measured_ceilings(info, send, stop)
+    ceilings = measured_ceilings(info, send, stop, monitor=settled.monitor, facts=_facts(settled.address))
     try:
         save_ceilings(ceilings)
     except CeilingsError as error:
@@ -126,8 +128,12 @@ def _known() -> _Settled:
     return _settled
 
 
-def _kept_ceilings(info: DeviceInfo) -> Ceilings | None:
-    return load_ceilings(info.name, info.driver, info.torch) if info.mode == "cuda" else None
+def _kept_ceilings(info: DeviceInfo, facts: DeviceFacts) -> Ceilings | None:
+    """Those of this very GPU at its present power limit, as far as `facts` say which that is."""
+    if info.mode != "cuda":
+        return None
+    limit = facts.power_limit_w if isfinite(facts.power_limit_w) else None
+    return load_ceilings(info.name, info.driver, info.torch, uuid=facts.uuid, power_limit_w=limit)
 
 
 def _facts(address: Address | None) -> DeviceFacts:

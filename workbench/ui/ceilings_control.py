@@ -49,7 +49,8 @@ class CeilingsControl:
             case CeilingsMeasured(ceilings):
                 self._status.take(event)
                 self._stage.learn(event)
-                self._say(f"The ceilings of {ceilings.device} are measured")
+                noted = f"; {'; '.join(ceilings.notes)}" if ceilings.notes else ""
+                self._say(f"The ceilings of {ceilings.device} are measured{noted}")
             case Failed(message=message, remedy=remedy):
                 self._show(False)
                 self._status.take(event)

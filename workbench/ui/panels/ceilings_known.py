@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
-from workbench.ceilings import Ceilings, load_ceilings
-from workbench.model import CeilingsMeasured, DeviceInfo, Ready
+from dataclasses import dataclass
 
-Key = tuple[str, str, str]
+from workbench.ceilings import Ceilings, best_fit, kept_ceilings
+from workbench.model import CeilingsMeasured, DeviceInfo, DeviceState, Ready, Started
+
+Name = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What the shown run says of its GPU: "" and None where it does not."""
+
+    uuid: str = ""
+    power_limit_w: float | None = None
 
 
 class KnownCeilings:
-    """Ceilings by device, driver and torch; the file is read once for each."""
+    """Ceilings for the GPU of the shown run; the file is read once for each name, driver and torch."""
 
     def __init__(self) -> None:
-        self._known: dict[Key, Ceilings | None] = {}
+        self._told: list[Ceilings] = []
+        self._kept: dict[Name, tuple[Ceilings, ...]] = {}
+        self._shown = _Shown()
 
-    def take(self, event: Ready | CeilingsMeasured) -> None:
-        """Learn what the engine says."""
-        if event.ceilings is not None:
-            self._known[event.ceilings.key] = event.ceilings
+    def take(self, event: Ready | CeilingsMeasured | Started | DeviceState) -> bool:
+        """Learn ceilings from the engine, and from a run which GPU it is of; whether that was new."""
+        match event:
+            case Started():
+                shown = _Shown(power_limit_w=event.provenance.power_limit_w)
+            case DeviceState():
+                shown = _Shown(event.trace.facts.uuid or self._shown.uuid, self._shown.power_limit_w)
+            case _:
+                self._told += [event.ceilings] if event.ceilings is not None else []
+                return event.ceilings is not None
+        was, self._shown = self._shown, shown
+        return shown != was
 
     def of(self, device: DeviceInfo) -> Ceilings | None:
-        """The ceilings of `device`, or None where none are kept, as for an interpreter."""
+        """The ceilings of `device` as the shown run had it, or None where none are known, as for an interpreter."""
         if device.mode != "cuda":
             return None
-        key = (device.name, device.driver, device.torch)
-        if key not in self._known:
-            self._known[key] = load_ceilings(*key)
-        return self._known[key]
+        name = (device.name, device.driver, device.torch)
+        if name not in self._kept:
+            self._kept[name] = kept_ceilings(*name)
+        told = [entry for entry in reversed(self._told) if entry.key[:3] == name]
+        uuid, limit = self._shown.uuid, self._shown.power_limit_w
+        # What the engine says is of the GPU that is here, and what it measured last is the newest.
+        return best_fit(told, uuid, limit) or best_fit(self._kept[name], uuid, limit)

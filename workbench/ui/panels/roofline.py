@@ -14,6 +14,7 @@ from workbench.model import (
     CeilingsMeasured,
     Checked,
     DeviceInfo,
+    DeviceState,
     Failed,
     Finished,
     Measured,
@@ -32,13 +33,14 @@ from workbench.ui.panels.ceilings_known import KnownCeilings
 from workbench.ui.panels.plot_panel import PlotPanel
 from workbench.ui.panels.roofline_numbers import (
     Point,
-    bound_text,
     ceilings_text,
+    ceilings_tip,
     earlier_points,
     floor_text,
+    floor_tip,
+    notes_texts,
     point_of,
     precision_of,
-    products_text,
     roofs,
     titled,
 )
@@ -102,7 +104,7 @@ class RooflinePanel(PlotPanel):
         layout.addWidget(self.stack)
 
     def take(self, event: RunEvent) -> None:
-        """Keep medians, verdicts and ceilings."""
+        """Keep times, verdicts and ceilings."""
         match event:
             case Ready():
                 self._ready = event
@@ -110,6 +112,10 @@ class RooflinePanel(PlotPanel):
             case Started():
                 self._started, self._end = event, None
                 self._measured, self._wrong = {}, set()
+                self._ceilings.take(event)
+            case DeviceState():
+                if not self._ceilings.take(event):
+                    return
             case Measured():
                 self._measured[event.measurement.role] = event.measurement
             case Checked() if not event.error.passed:
@@ -190,15 +196,21 @@ class RooflinePanel(PlotPanel):
             line.setVisible(measurement is not None or (role == "kernel" and self._started is not None))
             if not line.isHidden():
                 whole, *shorter = self._spans(role, measurement, ceilings)
-                line.set_spans(whole, self._floor_tip(measurement, ceilings), shorter)
-        muted = self.theme.muted
+                tip = floor_tip(measurement, ceilings) if measurement is not None and ceilings is not None else ""
+                line.set_spans(whole, tip, shorter)
+        self._write_about(device, ceilings)
+        self.again.setVisible(ceilings is not None and self._can_measure(device))
+
+    def _write_about(self, device: DeviceInfo, ceilings: Ceilings | None) -> None:
+        """Where the ceilings are from, and what kept the device from its best while they were measured."""
         if ceilings is None:
             text = f"The ceilings of {device.name} are not kept on this machine; they are measured where that GPU is."
             self.about.set_spans([Span(text, self.theme.warn)])
-        else:
-            text = ceilings_text(ceilings)
-            self.about.set_spans([Span(text, muted)], f"{text}, driver {ceilings.driver}")
-        self.again.setVisible(ceilings is not None and self._can_measure(device))
+            return
+        where = Span(ceilings_text(ceilings), self.theme.muted)
+        noted = [[where, Span(f" · {text}", self.theme.warn)] for text in notes_texts(ceilings)]
+        whole, *shorter = noted or [[where]]
+        self.about.set_spans(whole, ceilings_tip(ceilings), [*shorter, *(spans[1:] for spans in noted[-1:])])
 
     def _spans(self, role: Role, measurement: Measurement | None, ceilings: Ceilings | None) -> list[list[Span]]:
         """What a role reached, and the same in fewer words after it."""
@@ -221,21 +233,6 @@ class RooflinePanel(PlotPanel):
             [square, name, rate, protocol, *tail],
             [square, rate, protocol, *tail],
         ]
-
-    def _floor_tip(self, measurement: Measurement | None, ceilings: Ceilings | None) -> str:
-        """What the floor is, in sentences."""
-        if measurement is None or ceilings is None:
-            return ""
-        precision = precision_of(measurement)
-        floor = floor_time(measurement.problem, precision, ceilings)
-        if floor is None:
-            return ""
-        lines = [
-            f"No kernel gets below {format_time(floor.us)} here: {bound_text(floor)}.",
-            f"Its arithmetic: {format_time(floor.arithmetic_us)}, its fewest bytes: {format_time(floor.memory_us)}.",
-            products_text(floor, precision),
-        ]
-        return "\n".join(filter(None, lines))
 
     def hover_lines(self, scene_position: QPointF) -> list[str]:
         """The run under the mouse, as lines of rich text."""

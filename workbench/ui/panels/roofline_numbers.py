@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from workbench.ceilings import RATES, Ceilings
 from workbench.metrics import format_time
 from workbench.model import Measurement, Role, RunRecord, Started
-from workbench.traffic import Floor, floor_time, least_bytes
+from workbench.traffic import Floor, fits_cache, floor_time, least_bytes
 from workbench.ui.words import implementation_text, kernel_text, problem_text
+from workbench.validate import size_text
 
 MOST_POINTS = 200
 TERA = 1e12
+NO_BOUND = "A mark to measure by, not a bound: the rates are medians of one large copy and of one large product."
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,13 @@ def intensity_of(measurement: Measurement) -> float:
 def point_of(measurement: Measurement, run: str = "") -> Point | None:
     """Where a measurement stands; None by the host's clock, or where it took no time."""
     latency = measurement.latency
-    if latency.clock == "host" or not latency.median > 0:
+    if latency.clock == "host" or not latency.figure_us > 0:
         return None
     return Point(
         measurement.role,
         intensity_of(measurement),
-        measurement.problem.flops / latency.median / 1e6,
-        latency.median,
+        measurement.problem.flops / latency.figure_us / 1e6,
+        latency.figure_us,
         implementation_text(measurement),
         problem_text(measurement.problem),
         latency.protocol,
@@ -109,10 +111,40 @@ def floor_text(measurement: Measurement, ceilings: Ceilings) -> str:
     floor = floor_time(measurement.problem, precision_of(measurement), ceilings)
     if floor is None:
         return ""
-    return f"{floor.times(measurement.latency.median):.3g}× its floor of {format_time(floor.us)} ({bound_text(floor)})"
+    times = floor.times(measurement.latency.figure_us)
+    return f"{times:.3g}× its floor of {format_time(floor.us)} ({made_of(floor)})"
 
 
-def bound_text(floor: Floor) -> str:
+def floor_tip(measurement: Measurement, ceilings: Ceilings) -> str:
+    """What the floor is and what it is not, a sentence a line; "" if there is none."""
+    precision = precision_of(measurement)
+    floor = floor_time(measurement.problem, precision, ceilings)
+    if floor is None:
+        return ""
+    lines = [
+        f"At the rates that this GPU reached it takes {format_time(floor.us)}: {made_of(floor)}.",
+        f"Its arithmetic: {format_time(floor.arithmetic_us)}, its fewest bytes: {format_time(floor.memory_us)}.",
+        products_text(floor, precision),
+        NO_BOUND,
+        warm_text(measurement, ceilings),
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def warm_text(measurement: Measurement, ceilings: Ceilings) -> str:
+    """That a protocol leaves Q, K, V and O in the L2, so that they need not come from memory; "" where they must."""
+    latency, problem = measurement.latency, measurement.problem
+    if latency.flush_bytes or (ceilings.l2_bytes and not fits_cache(problem, ceilings)):
+        return ""
+    size = size_text(least_bytes(problem))
+    fit = f"fit the L2 of {size_text(ceilings.l2_bytes)}" if ceilings.l2_bytes else "may fit the L2"
+    return (
+        f"{latency.protocol} does not flush the caches, and Q, K, V and O, {size}, {fit}: they need not come from "
+        f"memory, so that a launch may take less than its fewest bytes do."
+    )
+
+
+def made_of(floor: Floor) -> str:
     """What the floor is made of."""
     if floor.bound == "memory":
         return "least bytes at the copy rate"
@@ -132,7 +164,24 @@ def products_text(floor: Floor, precision: str) -> str:
 
 def ceilings_text(ceilings: Ceilings) -> str:
     """Where, when and with what the ceilings were measured."""
-    return f"ceilings of {ceilings.device}, measured {ceilings.date[:10]}, torch {ceilings.torch}"
+    limit = f" at {ceilings.power_limit_w:.0f} W" if ceilings.power_limit_w is not None else ""
+    return f"ceilings of {ceilings.device}{limit}, measured {ceilings.date[:10]}, torch {ceilings.torch}"
+
+
+def notes_texts(ceilings: Ceilings) -> tuple[str, ...]:
+    """What is to be said about how they were measured: whole, without figures, and as a count; empty for nothing."""
+    notes, count = ceilings.notes, len(ceilings.notes)
+    if not notes:
+        return ()
+    if ceilings.warnings is None:
+        return (*notes, "device not watched")
+    brief = "; ".join(note.rpartition(": ")[0] or note for note in notes)
+    return ("; ".join(notes), brief, f"{count} warning{'s' * (count > 1)}")
+
+
+def ceilings_tip(ceilings: Ceilings) -> str:
+    """All of it, a line each."""
+    return "\n".join([f"{ceilings_text(ceilings)}, driver {ceilings.driver}", *ceilings.notes])
 
 
 def copy_text(ceilings: Ceilings) -> str:
