@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from tests.engine.recorded_nvml import OWN, columns_of, facts_of, load
 from workbench import device_state as ds
-from workbench.device_state import COLUMNS, DeviceSample, DeviceTrace, Process, find_warnings
+from workbench.device_state import COLUMNS, DeviceSample, DeviceTrace, Process, find_warnings, judged
 
 LIMIT_W = 700
 
@@ -79,6 +80,55 @@ def test_what_lies_outside_of_the_timed_spans_does_not_count(name: str) -> None:
 def test_only_the_readings_within_a_span_are_timed() -> None:
     trace = replace(constant(10), timed=((0.03, 0.05), (0.1, 0.1), (0.2, 0.3)))
     assert trace.t[trace.is_timed] == pytest.approx([0.04, 0.1])
+
+
+def test_readings_are_timed_by_any_of_many_spans_in_any_order() -> None:
+    """Against the question asked of every reading and every span."""
+    rng = np.random.default_rng(7)
+    begins = rng.uniform(0, 20, 60)
+    spans = tuple(zip(begins.tolist(), (begins + rng.uniform(0, 0.3, 60)).tolist(), strict=True))
+    trace = replace(constant(1000), timed=spans)
+    asked = [any(begin <= t <= end for begin, end in spans) for t in trace.t]
+    assert trace.is_timed.tolist() == asked and 0 < sum(asked) < 1000
+
+
+def test_ten_minutes_are_judged_in_little_time() -> None:
+    """30,000 readings and 12,000 timed spans, as in a run of that length: it took 2.7 s when each span was asked."""
+    trace = replace(
+        constant(30_000),
+        timed=tuple((i * 0.05, i * 0.05 + 0.02) for i in range(12_000)),
+        processes=(Process(7, "train", float("nan"), 700.0, 701.0),),
+    )
+    began = time.perf_counter()
+    assert find_warnings(trace) == ()
+    assert time.perf_counter() - began < 0.25
+
+
+@pytest.mark.parametrize(("end", "count"), [(0.0, "1 reading"), (0.03, "2 readings"), (0.07, "4 readings")])
+def test_hardly_a_reading_while_timed_is_said_and_not_silence(end: float, count: str) -> None:
+    trace = replace(constant(50), timed=((0.0, end),))
+    kept, (warning,) = judged(trace)
+    assert warning.kind == "unread"
+    assert warning.text.startswith(f"device state not known: {count} while launches were timed")
+    assert [missing.reading for missing in kept.missing] == ["device state while timed"]
+    assert find_warnings(trace) == (), "while a run goes on, more readings are yet to come"
+
+
+def test_without_any_reading_while_timed_the_reason_is_said() -> None:
+    why = DeviceTrace.without("NVML Shared Library Not Found")
+    kept, (warning,) = judged(replace(why, timed=((0.0, 0.5),)))
+    assert "no reading while launches were timed" in warning.text
+    assert warning.text.endswith("NVML Shared Library Not Found")
+    assert [missing.reading for missing in kept.missing] == ["device state", "device state while timed"]
+
+
+def test_what_was_read_often_enough_or_not_timed_at_all_is_left_as_it_is() -> None:
+    five = replace(constant(50), timed=((0.0, 0.085),))
+    assert judged(five) == (five, ())
+    untimed = DeviceTrace.without("the interpreter runs on the CPU")
+    assert judged(untimed) == (untimed, ())
+    throttled = recorded("throttled")
+    assert judged(throttled) == (throttled, find_warnings(throttled))
 
 
 @pytest.mark.parametrize(

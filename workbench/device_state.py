@@ -7,7 +7,7 @@ device that idles before and after does so without harm.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Literal
 
@@ -16,7 +16,21 @@ import numpy.typing as npt
 
 from workbench.model import FloatArray
 
-WarningKind = Literal["clocks", "power", "heat", "hardware", "sync", "shared", "inputs"]
+# What the device did, and from "inputs" on what the request asked and the host was busy with: see `caveats`.
+WarningKind = Literal[
+    "clocks",
+    "power",
+    "heat",
+    "hardware",
+    "sync",
+    "shared",
+    "unread",
+    "inputs",
+    "tolerance",
+    "precision",
+    "splits",
+    "cpu",
+]
 
 # NVML's clock event reasons. Idle, and clocks set on purpose (for applications, for the display), hold nothing back.
 GPU_IDLE = 0x1
@@ -54,6 +68,9 @@ LASTING = SW_POWER_CAP | SYNC_BOOST
 # A run is to know its median to 1%, and a kernel's time goes with the clock: a range of 2% is as much as half of that
 # to each side. One step of 15 MHz in 1980 is 0.8%, two are 1.5%, and pass.
 CLOCK_RANGE = 0.02
+# Fewer readings than these say nothing of clocks that were steady: a tenth of a second at one every 20 ms.
+LEAST_TIMED = 5
+UNREAD = "device state while timed"
 
 
 @dataclass(frozen=True)
@@ -161,10 +178,23 @@ class DeviceTrace:
     @cached_property
     def is_timed(self) -> npt.NDArray[np.bool_]:
         """Which readings lie within a timed span."""
-        inside = np.zeros(len(self.t), dtype=np.bool_)
-        for begin, end in self.timed:
-            inside |= (self.t >= begin) & (self.t <= end)
-        return inside
+        return self.is_timed_between(self.t, self.t)
+
+    def is_timed_between(self, begins: FloatArray, ends: FloatArray) -> npt.NDArray[np.bool_]:
+        """Whether a timed span and each of the spans from `begins` to `ends`, [spans], have a moment in common.
+
+        Takes no longer for a thousand timed spans than for ten: a run of minutes has as many.
+        """
+        timed_begins, timed_ends = self._timed_edges
+        begun = np.searchsorted(timed_begins, ends, side="right")
+        over = np.searchsorted(timed_ends, begins, side="left")
+        return np.asarray(begun > over)
+
+    @cached_property
+    def _timed_edges(self) -> tuple[FloatArray, FloatArray]:
+        """The begins of the timed spans in ascending order, and their ends."""
+        spans = np.array(self.timed, dtype=np.float64).reshape(-1, 2)
+        return np.sort(spans[:, 0]), np.sort(spans[:, 1])
 
 
 @dataclass(frozen=True)
@@ -178,6 +208,23 @@ class DeviceWarning:
 def find_warnings(trace: DeviceTrace) -> tuple[DeviceWarning, ...]:
     """What about the device may have changed the times; empty where nothing did, or nothing could be read."""
     return (*_clock_warnings(trace), *_throttle_warnings(trace), *_process_warnings(trace))
+
+
+def judged(trace: DeviceTrace) -> tuple[DeviceTrace, tuple[DeviceWarning, ...]]:
+    """What is to be kept of a complete trace, and said of it: for the end of a run, where no reading is yet to come.
+
+    Where launches were timed and hardly a reading lies among them, nothing is known of the device: that is a reading
+    that is missing, and a warning, since silence would look like a device that was steady.
+    """
+    warnings = find_warnings(trace)
+    count = int(np.count_nonzero(trace.is_timed))
+    if not trace.timed or count >= LEAST_TIMED:
+        return trace, warnings
+    had = f"{count} reading{'s' * (count != 1)}" if count else "no reading"
+    why = "".join(f"; {missing.reason}" for missing in trace.missing if not len(trace.t))
+    reason = f"{had} while launches were timed, and {LEAST_TIMED} are the fewest that tell steady clocks{why}"
+    missing = (*trace.missing, Missing(UNREAD, reason))
+    return replace(trace, missing=missing), (*warnings, DeviceWarning("unread", f"device state not known: {reason}"))
 
 
 def _clock_warnings(trace: DeviceTrace) -> Iterator[DeviceWarning]:
@@ -229,7 +276,9 @@ def _figures(trace: DeviceTrace, kind: WarningKind) -> str:
 
 
 def _process_warnings(trace: DeviceTrace) -> Iterator[DeviceWarning]:
-    here = [p for p in trace.processes if any(p.first_s <= end and p.last_s >= begin for begin, end in trace.timed)]
+    spans = np.array([(p.first_s, p.last_s) for p in trace.processes], dtype=np.float64).reshape(-1, 2)
+    together = trace.is_timed_between(spans[:, 0], spans[:, 1])
+    here = [process for process, is_there in zip(trace.processes, together, strict=True) if is_there]
     if len(here) == 1:
         yield DeviceWarning("shared", f"another process uses this GPU: {here[0].text}")
     elif here:
