@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.samples import make_record
-from workbench import metrics
+from tests.samples import INTERPRETER, make_record
+from workbench import codec, metrics
 from workbench.ceilings import Ceilings
 from workbench.metrics import (
     METRICS,
@@ -25,17 +25,25 @@ from workbench.metrics import (
     times_floor,
 )
 from workbench.model import Measurement, Problem, Rechecked, Role
+from workbench.session import Session
 from workbench.statistics import Interval
 
 
-def measurement(role: Role = "kernel", samples: tuple[float, ...] = (10.0,), clock: str = "cuda events") -> Measurement:
+def measurement(
+    role: Role = "kernel",
+    samples: tuple[float, ...] = (10.0,),
+    clock: str = "cuda events",
+    block_us: float | None = None,
+) -> Measurement:
+    """Under `article` with the average of its block, which is that of the samples unless it is given."""
     found = make_record(problem=Problem(8, 16, 4)).measurement(role)
     assert found is not None
     latency = replace(
         found.latency,
         samples=np.array(samples),
         clock=clock,
-        block_average_us=7.5,
+        block_average_us=float(np.mean(samples)) if block_us is None else block_us,
+        launched_us=block_us,
         interval=Interval(samples[0] * 0.99, samples[0] * 1.03),
         kernel_us=8.0,
     )
@@ -44,7 +52,7 @@ def measurement(role: Role = "kernel", samples: tuple[float, ...] = (10.0,), clo
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
 def test_every_metric_has_a_value_for_a_complete_kernel_measurement(metric: metrics.Metric) -> None:
-    value = metric.value(measurement())
+    value = metric.value(measurement(block_us=7.5))
     assert value is not None
     assert np.isfinite(value)
 
@@ -58,12 +66,54 @@ def test_names_are_unique_and_can_be_found() -> None:
 
 
 def test_times_come_from_the_raw_samples() -> None:
-    m = measurement(samples=(1.0, 2.0, 3.0, 4.0, 100.0))
+    m = measurement(samples=(1.0, 2.0, 3.0, 4.0, 100.0), block_us=7.5)
     values = {metric.name: metric.value(m) for metric in METRICS}
     assert values["median"] == 3.0
     assert values["p20"] == pytest.approx(1.8)
     assert values["p80"] == pytest.approx(23.2)
-    assert values["block_average"] == 7.5
+    assert values["block_average"] == values["figure"] == 7.5
+
+
+def test_every_figure_is_made_of_the_protocols_own() -> None:
+    """The article's is the average of its block; where there is none, and under other protocols, it is the median."""
+    ceilings = Ceilings("GPU", "1", "2", "2026-01-01", 4e12, fp32=50e12)
+    article = measurement(samples=(8.0, 10.0, 16.0), block_us=5.0)
+    cold = replace(article, latency=replace(article.latency, protocol="cold", block_average_us=None))
+    old = replace(article, latency=replace(article.latency, block_average_us=None))
+    assert [m.latency.figure_us for m in (article, cold, old)] == [5.0, 10.0, 10.0]
+    names = [m.latency.figure_name for m in (article, cold, old)]
+    assert names == [f"block average of {article.latency.launches} launches", "median", "median"]
+    for name in ("tflops", "bandwidth"):
+        fast, slow = (find_metric(name).value(m) for m in (article, cold))
+        assert fast is not None and slow is not None and fast == pytest.approx(2 * slow)
+    fast, slow = times_floor(article, ceilings), times_floor(cold, ceilings)
+    assert fast is not None and slow is not None and slow == pytest.approx(2 * fast)
+    assert find_metric("block_average").value(cold) is None
+
+
+def test_the_ratio_of_articles_is_that_of_their_blocks() -> None:
+    """With the same relative bounds as the single launches have."""
+    kernel = measurement(samples=(10.0, 20.0, 30.0), block_us=16.0)  # p20 14, p80 26
+    baseline = measurement("baseline", samples=(40.0, 60.0, 80.0), block_us=56.0)  # p20 48, p80 72
+    result = ratio(kernel, baseline)
+    assert result.baseline_over_kernel == pytest.approx(3.5)
+    assert result.low == pytest.approx(3.5 * (48 / 60) / (26 / 20))
+    assert result.high == pytest.approx(3.5 * (72 / 60) / (14 / 20))
+
+
+def test_records_of_earlier_versions_keep_only_averages_of_blocks() -> None:
+    """The H200's recordings are the article's; elsewhere a mean was kept under the same name."""
+    for path in Path(__file__).resolve().parents[1].glob("assets/recordings/*.tilescope"):
+        for record in Session(path, read_only=True).summaries():
+            for role in ("kernel", "baseline"):
+                found = record.measurement(role)
+                if found is not None:
+                    assert found.latency.figure_us == found.latency.block_average_us != found.latency.median
+    for record in (make_record(1, protocol="warm"), make_record(1, device=INTERPRETER)):
+        data, arrays = codec.encode(record)
+        data["measured"][0]["measurement"]["latency"]["block_average_us"] = 7.5
+        first = codec.decode(data, arrays).measured[0].measurement.latency
+        assert first.block_average_us is None and first.figure_us == first.median
 
 
 def test_throughput_is_the_article_formula() -> None:
@@ -96,8 +146,9 @@ def test_bandwidth_is_of_the_fewest_bytes() -> None:
 def test_the_interval_and_the_kernel_alone_are_missing_where_nobody_looked() -> None:
     m = measurement(samples=(10.0,))
     assert find_metric("half_width").value(m) == pytest.approx(2.0)
-    unknown = replace(m, latency=replace(m.latency, interval=None, kernel_us=None, protocol="cold"))
-    assert [find_metric(name).value(unknown) for name in ("half_width", "kernel_us", "block_average")] == [None] * 3
+    unknown = replace(m, latency=replace(m.latency, interval=None, kernel_us=None))
+    names = ("half_width", "kernel_us", "launched_us")
+    assert [find_metric(name).value(unknown) for name in names] == [None] * 3
 
 
 def test_the_floor_is_known_where_the_ceilings_are() -> None:

@@ -68,8 +68,8 @@ LASTING = SW_POWER_CAP | SYNC_BOOST
 # A run is to know its median to 1%, and a kernel's time goes with the clock: a range of 2% is as much as half of that
 # to each side. One step of 15 MHz in 1980 is 0.8%, two are 1.5%, and pass.
 CLOCK_RANGE = 0.02
-# Fewer readings than these say nothing of clocks that were steady: a tenth of a second at one every 20 ms.
-LEAST_TIMED = 5
+# Fewer readings than these say nothing of clocks that were steady.
+LEAST_TIMED = 3
 UNREAD = "device state while timed"
 
 
@@ -177,8 +177,11 @@ class DeviceTrace:
 
     @cached_property
     def is_timed(self) -> npt.NDArray[np.bool_]:
-        """Which readings lie within a timed span."""
-        return self.is_timed_between(self.t, self.t)
+        """Which readings tell of a timed span: one stands for the time since the one before it.
+
+        A span is often shorter than the time between two readings, which then would all lie beside it.
+        """
+        return self.is_timed_between(np.concatenate((self.t[:1], self.t[:-1])), self.t)
 
     def is_timed_between(self, begins: FloatArray, ends: FloatArray) -> npt.NDArray[np.bool_]:
         """Whether a timed span and each of the spans from `begins` to `ends`, [spans], have a moment in common.

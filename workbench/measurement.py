@@ -22,8 +22,10 @@ IntArray = npt.NDArray[np.integer[Any]]
 Role = Literal["kernel", "baseline"]
 Ending = Literal["fixed", "precision", "time", "samples"]
 
-# Below this share of a launch's time the kernel is not what the time measures.
+# Below this share of a launch's time the kernel is not what bounds it.
 KERNEL_SHARE = 0.8
+# Their figures hold no launch cost at all, so that a launch-bound kernel is so elsewhere.
+WITHOUT_LAUNCH = ("graph", "graph-cold", "profiler")
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class ErrorStats:
     `worst` is (head, row, column) of the largest absolute error, `worst_got` and `worst_expected` the two
     values there; the head is its number among all heads. `passed` is allclose at `rtol` and `atol`; `non_finite`
     counts NaN and infinities, which never pass. `rows_left_out` is the number of first rows of each head that
-    were not compared: a baseline may give NaN for a row that sees no key.
+    were not compared: a baseline may give NaN for a row that sees no key. `largest` is the largest absolute value that
+    was expected, None in runs that are older.
     """
 
     max_abs: float
@@ -48,27 +51,40 @@ class ErrorStats:
     passed: bool
     non_finite: int = 0
     rows_left_out: int = 0
+    largest: float | None = None
 
 
 @dataclass(frozen=True)
 class Latency:
     """Times of single launches, raw, with the words that say how they were obtained.
 
-    `samples` are microseconds in launch order, none removed; under `graph` each is a replay's time by its launches.
-    `block_average_us` is the time of an unbroken block of `launches` launches divided by their number; only `article`
-    has such a block, and for the others it is the mean. `clock` is "cuda events", "cuda graph", "profiler" or "host".
+    `samples` are microseconds in launch order, none removed; under `graph` each is a replay's time by its
+    `launches_per_sample` launches. `launches` counts those of all samples. `clock` is "cuda events", "cuda graph",
+    "profiler" or "host". `block_average_us` is the time of an unbroken block of `launches` launches divided by their
+    number, which only `article` takes, and only on a GPU; None elsewhere.
 
     `interval` is the 95% interval of the median (None: too few samples), `ended_by` what ended the run: the precision
     that was wanted, the limit of time, that of samples, or a count that was fixed. `round_starts` are the indices of
     the first sample of each of `rounds` rounds. `modes` and `drift` are None where there is one mode and no drift.
-    `kernel_us` is the time that the GPU was busy in one launch, by the profiler, with the names of what ran: None
-    where it was not asked. `flush_bytes` were written before each launch, 0 where the caches were left warm.
+    `flush_bytes` were written before each launch, 0 where the caches were left warm.
+
+    `launched_us` is the time of a launch in a block that nothing interrupts and that the GPU begins at once, so that it
+    holds what the CPU takes to launch: the block of `article`, elsewhere the last one of the warm-up, always with warm
+    caches. `kernel_us` is how long the GPU takes for one launch by the profiler, from the begin of its first kernel to
+    the end of its last, the gaps between them included: what a launch cannot be faster than, however it is launched.
+    Under `cold` and `graph-cold` it is taken with the flush in place. `kernel_names` are what ran. Both are None and
+    empty where nobody looked. (The samples of `profiler` are shorter where there are gaps: only the time when a kernel
+    ran.)
+
+    `late_samples` may hold launch cost: the GPU reached them before the CPU had submitted their whole queue.
+    `lost_sessions` of the profiler lost records and were repeated. `profiled_before` says whether this process had
+    profiled before these samples were taken, which may make launches dearer for the CPU.
     """
 
     protocol: str
     clock: str
-    samples: FloatArray  # [launches]
-    block_average_us: float
+    samples: FloatArray  # [samples]
+    block_average_us: float | None
     warmups: int
     launches: int
     unit: str = "us"
@@ -81,6 +97,34 @@ class Latency:
     kernel_us: float | None = None
     kernel_names: tuple[str, ...] = ()
     flush_bytes: int = 0
+    launches_per_sample: int = 1
+    launched_us: float | None = None
+    late_samples: int = 0
+    lost_sessions: int = 0
+    profiled_before: bool = False
+
+    @property
+    def has_block(self) -> bool:
+        """Whether the protocol's own figure is the average of an unbroken block."""
+        return self.protocol == "article" and self.block_average_us is not None
+
+    @property
+    def figure_us(self) -> float:
+        """The protocol's own figure, us: what a headline shows and every metric is made of. `figure_name` names it."""
+        average = self.block_average_us
+        return average if self.protocol == "article" and average is not None else self.median
+
+    @property
+    def figure_name(self) -> str:
+        """What `figure_us` is: "block average of 50 launches" or "median"."""
+        return f"block average of {self.launches} launches" if self.has_block else "median"
+
+    @property
+    def counted(self) -> str:
+        """How many samples there are, in words: "320 launches", "320 replays x 25 launches"."""
+        if self.launches_per_sample == 1:
+            return f"{self.launches} launches"
+        return f"{len(self.samples)} replays x {self.launches_per_sample} launches"
 
     @property
     def half_width(self) -> float | None:
@@ -90,10 +134,26 @@ class Latency:
     @property
     def launch_bound(self) -> str:
         """That most of a launch's time is not the kernel's, in words; "" where it is, or where it is not known."""
-        busy, median = self.kernel_us, self.median
-        if busy is None or self.protocol == "profiler" or not 0 < busy < KERNEL_SHARE * median:
+        busy, launched = self.kernel_us, self.launched_us
+        if busy is None or launched is None or not 0 < busy < KERNEL_SHARE * launched:
             return ""
-        return f"launch-bound: {busy:.1f} µs of {median:.1f} µs is the kernel"
+        where = " outside a graph" if self.protocol in WITHOUT_LAUNCH else ""
+        return f"launch-bound{where}: {busy:.1f} µs of {launched:.1f} µs is the kernel"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else keeps these times from being the whole truth, in sentences."""
+        found = []
+        if self.late_samples:
+            found.append(
+                f"{self.late_samples} of {len(self.samples)} samples may hold launch cost: "
+                f"the GPU reached them before the CPU had submitted their queue"
+            )
+        if self.lost_sessions:
+            found.append(f"{self.lost_sessions} of the profiler's sessions lost records and were repeated")
+        if self.profiled_before and (self.protocol == "article" or self.launch_bound):
+            found.append("this engine had profiled before, which may make launches dearer for the CPU")
+        return tuple(found)
 
     # Cached: panels read them at every draw, and a percentile costs more than the rest of a draw's text.
     @cached_property

@@ -43,7 +43,7 @@ def comparable_ratio(record: RunRecord) -> Ratio | None:
 
 
 def best_ratio(record: RunRecord) -> Ratio | None:
-    """The ratio measured from paired rounds where there is one, else that of the two medians; None without both."""
+    """The ratio measured from paired rounds where there is one, else that of the two figures; None without both."""
     kernel, baseline = record.measurement("kernel"), record.measurement("baseline")
     if kernel is None or baseline is None:
         return None
@@ -51,13 +51,15 @@ def best_ratio(record: RunRecord) -> Ratio | None:
 
 
 def ratio(kernel: Measurement, baseline: Measurement) -> Ratio:
-    """Compare a kernel with the baseline of the same run by what each one's samples are; both must have taken time.
+    """Compare a kernel with the baseline of the same run by the protocol's own figure; both must have taken time.
 
-    The quotient of the medians, bounded by the worst and the best that the two spreads allow: the baseline's p20 over
-    the kernel's p80, and the reverse. For runs that were not timed in turns.
+    The quotient of the two figures, bounded by the worst and the best that the two spreads allow: the baseline's p20
+    over the kernel's p80, and the reverse, each relative to its median. For runs that were not timed in turns.
     """
     ours, theirs = kernel.latency, baseline.latency
-    return Ratio(theirs.median / ours.median, theirs.p20 / ours.p80, theirs.p80 / ours.p20)
+    quotient = theirs.figure_us / ours.figure_us
+    to_medians = quotient / (theirs.median / ours.median)
+    return Ratio(quotient, theirs.p20 / ours.p80 * to_medians, theirs.p80 / ours.p20 * to_medians)
 
 
 def format_time(us: float) -> str:
@@ -86,18 +88,18 @@ def _rounded(value: float) -> float:
 
 def _tflops(measurement: Measurement) -> float | None:
     """TFLOP/s of the two matrix products; None by the host's clock, which does not time a GPU."""
-    median = measurement.latency.median
-    if measurement.latency.clock == "host" or not median > 0:
+    us = measurement.latency.figure_us
+    if measurement.latency.clock == "host" or not us > 0:
         return None
-    return measurement.problem.flops / median / 1e6
+    return measurement.problem.flops / us / 1e6
 
 
 def _gigabytes_per_s(measurement: Measurement) -> float | None:
     """The fewest bytes that must move, over the time; None by the host's clock, which does not time a GPU."""
-    median = measurement.latency.median
-    if measurement.latency.clock == "host" or not median > 0:
+    us = measurement.latency.figure_us
+    if measurement.latency.clock == "host" or not us > 0:
         return None
-    return least_bytes(measurement.problem) / median / 1e3
+    return least_bytes(measurement.problem) / us / 1e3
 
 
 def _half_width(measurement: Measurement) -> float | None:
@@ -105,22 +107,18 @@ def _half_width(measurement: Measurement) -> float | None:
     return None if share is None else share * 100
 
 
-def _block_average(measurement: Measurement) -> float | None:
-    """Of the article's unbroken block; the other protocols have none."""
-    latency = measurement.latency
-    return latency.block_average_us if latency.protocol == "article" else None
-
-
 def _resource(pick: Callable[[Resources], int]) -> Callable[[Measurement], float | None]:
     return lambda m: None if m.resources is None else float(pick(m.resources))
 
 
 METRICS = (
+    Metric("figure", "Time", "µs", "lower", lambda m: m.latency.figure_us),
     Metric("median", "Median", "µs", "lower", lambda m: m.latency.median),
     Metric("p20", "20th percentile", "µs", "lower", lambda m: m.latency.p20),
     Metric("p80", "80th percentile", "µs", "lower", lambda m: m.latency.p80),
     Metric("half_width", "Interval half-width", "%", "lower", _half_width),
-    Metric("block_average", "Block average", "µs", "lower", _block_average),
+    Metric("block_average", "Block average", "µs", "lower", lambda m: m.latency.block_average_us),
+    Metric("launched_us", "Launched back to back", "µs", "lower", lambda m: m.latency.launched_us),
     Metric("kernel_us", "Kernel alone on the GPU", "µs", "lower", lambda m: m.latency.kernel_us),
     Metric("tflops", "Throughput", "TFLOP/s", "higher", _tflops),
     Metric("bandwidth", "Fewest bytes moved", "GB/s", "higher", _gigabytes_per_s),
@@ -132,11 +130,11 @@ METRICS = (
 
 
 def times_floor(measurement: Measurement, ceilings: Ceilings) -> float | None:
-    """How many times the least time on `ceilings` the median is; None by the host's clock, or without a rate."""
+    """How many times the least time on `ceilings` the figure is; None by the host's clock, or without a rate."""
     if measurement.latency.clock == "host":
         return None
     least = floor_time(measurement.problem, measurement.precision or "ieee", ceilings)
-    return None if least is None else least.times(measurement.latency.median)
+    return None if least is None else least.times(measurement.latency.figure_us)
 
 
 def metrics_on(ceilings: Ceilings | None) -> tuple[Metric, ...]:

@@ -6,19 +6,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from workbench import codec
+from workbench.caveats import computed_precision, precision_text, splits_text
 from workbench.device_state import COLUMNS, DeviceTrace
-from workbench.metrics import METRICS, best_ratio, comparable_ratio, format_range, format_time
+from workbench.metrics import METRICS, comparable_ratio, format_range, format_time
 from workbench.model import (
     DeviceState,
     Failed,
     Latency,
     Measurement,
+    Mode,
     Role,
     RunRecord,
     RunRequest,
     TileConfig,
     TileStates,
 )
+from workbench.wording import counted
 
 ROLES: tuple[Role, ...] = ("kernel", "baseline")
 # Timed in turns, both fail together.
@@ -34,6 +37,7 @@ def result_object(record: RunRecord) -> dict[str, Any]:
         "problem": codec.plain(record.started.request.problem),
         "environment": {**codec.environment(record.started.device), "started_at": record.started.started_at},
         "provenance": codec.plain(record.started.provenance),
+        "measuring": _measuring_object(record.started.request),
         "results": results,
         "ratio": _ratio_object(record),
         "device_state": _device_object(record.device_state),
@@ -45,18 +49,23 @@ def result_object(record: RunRecord) -> dict[str, Any]:
 def summary_lines(record: RunRecord) -> Iterator[str]:
     """A run in words, the verdict on its correctness before its speed."""
     device, request = record.started.device, record.started.request
-    yield f"{_problem_text(request)}, seed {request.problem.seed}, {request.problem.inputs} inputs, on {device.name}"
+    problem = request.problem
+    yield f"{_problem_text(request, device.mode)}, seed {problem.seed}, {problem.inputs} inputs, on {device.name}"
     for check in record.checked:
         measured = record.measurement(check.role)
         backend = measured.backend if measured is not None else check.backend
         name = f"sdpa ({backend})" if check.role == "baseline" else _kernel_text(record)
-        verdict = "passed" if check.error.passed else "WRONG"
-        yield f"{name}: {verdict}, max error {check.error.max_abs:.2e} at rtol {request.rtol:g}, atol {request.atol:g}"
+        verdict, error = "passed" if check.error.passed else "WRONG", check.error
+        sizes = f"max error {error.max_abs:.2e}, relative to the whole output {error.rel_fro:.1e}"
+        yield f"{name}: {verdict}, {sizes}, at rtol {error.rtol:g}, atol {error.atol:g}"
         for recheck in record.rechecked:
             if recheck.role == check.role:
                 yield f"  {'FAILED: ' if recheck.failed else ''}{recheck.text}"
         if measured is not None:
             yield from (f"  {line}" for line in _latency_lines(measured.latency, request))
+        for partial in record.partial:
+            if partial.role == check.role:
+                yield f"  stopped: partial, {counted(len(partial.values), 'launch', 'launches')}"
     for warning in record.device_state.warnings if record.device_state is not None else ():
         yield f"warning: {warning.text}"
     both = comparable_ratio(record)
@@ -70,17 +79,23 @@ def summary_lines(record: RunRecord) -> Iterator[str]:
         )
 
 
-def _problem_text(request: RunRequest) -> str:
+def _problem_text(request: RunRequest, mode: Mode) -> str:
     problem = request.problem
     heads = f"{problem.batch} x {problem.heads} heads ({problem.kv_heads} of keys), " if problem.total_heads > 1 else ""
-    precision = "" if problem.dtype != "fp32" or request.precision == "ieee" else f" ({request.precision})"
+    precision = "" if problem.dtype != "fp32" or request.precision == "ieee" else f" ({_precision(request, mode)})"
     return f"{heads}{problem.shape}, {problem.dtype}{precision}{', causal' if problem.causal else ''}"
+
+
+def _precision(request: RunRequest, mode: Mode) -> str:
+    """The precision that was asked for, and that it was not taken where it was not."""
+    return precision_text(request, mode).partition(":")[0] or request.precision
 
 
 def _kernel_text(record: RunRecord) -> str:
     """The kernel with the tile as launched."""
     tile = _launched_tile(record)
-    splits = f", {tile.splits} splits" if tile.splits > 1 else ""
+    asked = f" ({record.started.request.tile.splits} asked)" if splits_text(record.started.request, tile) else ""
+    splits = f", {counted(tile.splits, 'split')}{asked}" if tile.splits > 1 or asked else ""
     return f"{record.started.request.kernel} {tile.label}{splits}"
 
 
@@ -91,33 +106,44 @@ def _launched_tile(record: RunRecord) -> TileConfig:
 
 
 def _latency_lines(latency: Latency, request: RunRequest) -> Iterator[str]:
-    """The median with its interval and how it was got, then what else is to be known of it."""
+    """The protocol's figure first, the median with its interval and how it was got, then what else is to be known."""
     interval = latency.interval
     bounds = f"{format_range(interval.low, interval.high)} at 95%" if interval is not None else "no interval"
-    yield f"median {format_time(latency.median)} ({bounds}), {latency.protocol} protocol, {latency.clock}"
-    average = f"; average of the block {format_time(latency.block_average_us)}" if latency.protocol == "article" else ""
-    yield f"p20 {format_time(latency.p20)}, p80 {format_time(latency.p80)}{average}; {_ending_text(latency, request)}"
-    if latency.kernel_us is not None and latency.protocol != "profiler":
-        yield f"the GPU is busy for {format_time(latency.kernel_us)} of a launch, by the profiler"
+    median, how = f"median {format_time(latency.median)} ({bounds})", f"{latency.protocol} protocol, {latency.clock}"
+    if latency.has_block:
+        yield f"{latency.figure_name} {format_time(latency.figure_us)}, {how}"
+        median = f"single launches: {median}"
+    else:
+        yield f"{median}, {how}"
+        median = ""
+    spread = f"p20 {format_time(latency.p20)}, p80 {format_time(latency.p80)}; {_ending_text(latency, request)}"
+    yield f"{median}, {spread}" if median else spread
+    yield from _launch_lines(latency)
     for finding in (latency.modes, latency.drift):
         if finding is not None:
             yield finding.text
+    yield from (f"note: {note}" for note in latency.notes)
+
+
+def _launch_lines(latency: Latency) -> Iterator[str]:
+    """What of a launch is the kernel."""
+    if latency.kernel_us is not None and latency.protocol != "profiler":
+        yield f"the GPU takes {format_time(latency.kernel_us)} for a launch, by the profiler"
     if latency.launch_bound:
         yield latency.launch_bound
 
 
 def _ending_text(latency: Latency, request: RunRequest) -> str:
     """How many launches there were, and why no more."""
-    counted = f"{latency.launches} launches"
     if latency.ended_by == "fixed":
-        return counted
+        return latency.counted
     width = "no interval" if latency.half_width is None else f"half-width {latency.half_width:.1%}"
     reasons = {
         "precision": f"ended at {width}",
         "time": f"ended by the limit of {request.max_seconds:g} s with {width}",
         "samples": f"ended by the limit of {request.max_samples} samples with {width}",
     }
-    return f"{counted} in {latency.rounds} rounds, {reasons[latency.ended_by]}"
+    return f"{latency.counted} in {latency.rounds} rounds, {reasons[latency.ended_by]}"
 
 
 def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, Any]:
@@ -130,17 +156,38 @@ def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, 
         "failure": codec.plain(_failure_of(record, role, failure)),
     }
     if role == "kernel":
-        result |= {"tile": codec.plain(_launched_tile(record)), "precision": request.precision}
+        result |= {"tile": codec.plain(_launched_tile(record)), "tile_asked": codec.plain(request.tile)}
+        computed = computed_precision(request, record.started.device.mode)
+        result |= {"precision": request.precision, "precision_computed": computed}
         result["resources"] = codec.plain(measured.resources) if measured is not None else None
     elif measured is not None:
         result["backend"] = measured.backend  # proved by its kernels, where they were seen
     else:
         result["backend"] = check.backend if check is not None else request.sdpa
     result["latency"] = None if measured is None else _latency_object(measured)
+    result["partial"] = _partial_object(record, role)
     result["error"] = codec.plain(check.error) if check is not None else None
     result["recheck"] = next((codec.plain(r) for r in record.rechecked if r.role == role), None)
-    result["metrics"] = None if measured is None else {m.name: codec.plain(m.value(measured)) for m in METRICS}
+    result["metrics"] = None if measured is None else _metrics_object(measured)
     return result
+
+
+def _partial_object(record: RunRecord, role: Role) -> dict[str, Any] | None:
+    """What was timed of a role that was not timed to the end: its samples alone."""
+    partial = next((part for part in record.partial if part.role == role), None)
+    return None if partial is None else {"unit": "us", "samples": codec.plain(partial.values)}
+
+
+def _metrics_object(measured: Measurement) -> dict[str, Any]:
+    """Every metric with its unit: "half_width" is a share in the latency, and in percent here as in the window."""
+    return {m.name: {"value": codec.plain(m.value(measured)), "unit": m.unit} for m in METRICS}
+
+
+def _measuring_object(request: RunRequest) -> dict[str, Any]:
+    """The protocol, and the limits that timing may have ended at; None where it heeds none."""
+    heeded = request.protocol != IN_SEQUENCE
+    limits = {name: getattr(request, name) if heeded else None for name in ("max_seconds", "max_samples")}
+    return {"protocol": request.protocol, **limits}
 
 
 def _failure_of(record: RunRecord, role: Role, failure: Failed | None) -> Failed | None:
@@ -158,17 +205,21 @@ def _failure_of(record: RunRecord, role: Role, failure: Failed | None) -> Failed
 def _latency_object(measured: Measurement) -> dict[str, Any]:
     latency = measured.latency
     more = {"median": latency.median, "p20": latency.p20, "p80": latency.p80}
-    said = {"half_width": codec.plain(latency.half_width), "launch_bound": latency.launch_bound}
-    return {**codec.plain(latency), **more, **said}
+    figure = {"figure_us": latency.figure_us, "figure_name": latency.figure_name}
+    said = {
+        "half_width": codec.plain(latency.half_width),
+        "launch_bound": latency.launch_bound,
+        "notes": list(latency.notes),
+    }
+    return {**figure, **codec.plain(latency), **more, **said}
 
 
 def _ratio_object(record: RunRecord) -> dict[str, Any] | None:
-    """The ratio; of a wrong result, or on the interpreter, it says nothing, and "comparable" tells."""
-    both = best_ratio(record)
+    """The ratio; None where it would say nothing: on the interpreter, or of a wrong result."""
+    both = comparable_ratio(record)
     if both is None:
         return None
-    paired = record.comparison is not None
-    return {**codec.plain(both), "comparable": comparable_ratio(record) is not None, "paired": paired}
+    return {**codec.plain(both), "comparable": True, "paired": record.comparison is not None}
 
 
 def _device_object(state: DeviceState | None) -> dict[str, Any] | None:

@@ -172,7 +172,7 @@ def measured(record: RunRecord, role: Role) -> Measurement:
 def figure(record: RunRecord, role: Role) -> float:
     """The figure of the protocol, us: the article's is the average of its block."""
     latency = measured(record, role).latency
-    return latency.block_average_us if latency.protocol == "article" else latency.median
+    return latency.figure_us
 
 
 def kernels_of(latency: Latency) -> int:

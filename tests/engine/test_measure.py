@@ -7,7 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from workbench.engine.clocks import HostClock
+from tests.engine.fake_gpu import FakeGpu
+from workbench.engine.clocks import CudaClock, HostClock
 from workbench.engine.measure import Plan, article_launches, article_plan, measure_article
 from workbench.engine.stopping import StopFlag, StoppedError
 from workbench.model import FloatArray, Problem
@@ -51,6 +52,35 @@ def test_every_launch_is_counted_and_reported_once() -> None:
 def test_the_host_clock_measures_the_launch() -> None:
     samples = HostClock().singles(lambda: time.sleep(0.02), 3)
     assert ((samples > 19_000) & (samples < 60_000)).all()
+
+
+def test_the_articles_figure_is_a_block_that_no_event_interrupts() -> None:
+    """A launch that takes the CPU 9 us is as long as that in a block; single launches are held until all are there."""
+    gpu = FakeGpu(submit_us=9.0)
+    gpu.log.clear()
+    launch = gpu.implementation("a", 4.0)
+    latency = measure_article(launch, Plan(10, 50), CudaClock(gpu), lambda values: None, StopFlag())
+    assert gpu.log[:64] == [*["a"] * 10, "record", *["a"] * 50, "record", "wait", "hold"]
+    assert latency.block_average_us == latency.figure_us == latency.launched_us == pytest.approx(9.0, abs=0.5)
+    assert latency.median == pytest.approx(4.0) and latency.late_samples == 0
+    assert latency.figure_name == "block average of 50 launches"
+
+
+def test_an_average_of_nothing_is_no_missing_average() -> None:
+    """A block on a clock that did not move is 0, and not what the samples say."""
+    gpu = FakeGpu(submit_us=0.0)
+    turns = iter(range(1000))
+    launch = gpu.implementation("a", lambda: 0.0 if next(turns) < 30 else 4.0)
+    latency = measure_article(launch, Plan(10, 20), CudaClock(gpu), lambda values: None, StopFlag())
+    assert latency.block_average_us == pytest.approx(0.0, abs=0.1) and latency.median == 4.0
+
+
+def test_late_samples_of_the_article_are_counted() -> None:
+    gpu = FakeGpu(submit_us=2000.0)
+    launch = gpu.implementation("a", 4.0)
+    latency = measure_article(launch, Plan(1, 40), CudaClock(gpu), lambda values: None, StopFlag())
+    assert 0 < latency.late_samples <= 32, "the second queue waits longer"
+    assert "may hold launch cost" in latency.notes[0]
 
 
 def test_a_stop_is_seen_between_samples() -> None:

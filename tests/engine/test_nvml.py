@@ -102,6 +102,23 @@ def test_older_drivers_give_the_mean_power_and_the_older_name_of_the_reasons(nvm
     assert source.missing == {}
 
 
+@pytest.mark.parametrize("code", [pynvml.NVML_ERROR_FUNCTION_NOT_FOUND, pynvml.NVML_ERROR_UNKNOWN])
+def test_a_driver_that_refuses_the_field_gives_the_mean_power(nvml: pytest.MonkeyPatch, code: int) -> None:
+    nvml.setattr(pynvml, "nvmlDeviceGetFieldValues", failing(code))
+    source = NvmlSource(Address(uuid=UUID))
+    assert [reading(source, "power_w") for _ in range(2)] == [250, 250] and source.missing == {}
+
+
+def test_a_library_without_the_field_gives_the_mean_power(nvml: pytest.MonkeyPatch) -> None:
+    nvml.delattr(pynvml, "NVML_FI_DEV_POWER_INSTANT")
+    source = NvmlSource(Address(uuid=UUID))
+    assert reading(source, "power_w") == 250 and source.missing == {}
+
+
+def test_a_gpu_that_is_found_by_its_bus_lacks_no_address(nvml: pytest.MonkeyPatch) -> None:
+    assert NvmlSource(Address("GPU-of-another-kind", PCI)).missing == {}
+
+
 def test_what_is_not_supported_is_nan_named_and_not_asked_for_again(nvml: pytest.MonkeyPatch) -> None:
     asked = []
 
@@ -122,8 +139,9 @@ def test_a_passing_error_costs_one_reading(nvml: pytest.MonkeyPatch) -> None:
     nvml.setattr(pynvml, "nvmlDeviceGetTemperature", lambda handle, sensor: next(answers)())
     source = NvmlSource(Address(uuid=UUID))
     assert math.isnan(reading(source, "temperature_c"))
-    assert reading(source, "temperature_c") == 42
     assert source.missing == {"temperature_c": "Unknown Error"}
+    assert reading(source, "temperature_c") == 42
+    assert source.missing == {}, "it was missing, and is not now"
 
 
 def test_a_library_without_a_call_lacks_that_fact_alone(nvml: pytest.MonkeyPatch) -> None:

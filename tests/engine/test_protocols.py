@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from tests.engine.fake_gpu import COLD_US, FLUSH_BYTES, FakeGpu
-from workbench.engine.clocks import CudaGpu, HostClock, Launch
+from tests.engine.fake_gpu import COLD_US, EVENT_US, FLUSH_BYTES, FLUSH_US, FakeGpu
+from workbench.engine.clocks import HOLD_FACTOR, MIN_HOLD_US, CudaGpu, HostClock, Launch, Timed
 from workbench.engine.failures import CaptureError, InvalidRequestError, ProfilerError, describe_failure
 from workbench.engine.profiling import Activity, backend_of, busy_us, per_launch
 from workbench.engine.protocols import OnHost, Sampler, make_sampler
+from workbench.engine.sampler import WARMUP_US
 from workbench.engine.stopping import StopFlag, StoppedError
 
 US = 40.0
@@ -32,7 +35,7 @@ def test_warm_queues_launches_behind_a_wait_and_does_not_time_the_first() -> Non
     gpu = FakeGpu()
     sampler = prepared(gpu, "warm")
     np.testing.assert_allclose(sampler.take(3), [US] * 3)
-    assert gpu.log == ["hold", "a", "record", *["a", "record"] * 3, "wait"]
+    assert gpu.log == ["hold", "a", "record", *["a", "record"] * 3, "wait", "wait"]
     assert sampler.flush_bytes == 0 and sampler.clock == "cuda events"
 
 
@@ -40,7 +43,7 @@ def test_cold_flushes_before_each_launch_and_outside_its_events() -> None:
     gpu = FakeGpu()
     sampler = prepared(gpu, "cold")
     np.testing.assert_allclose(sampler.take(3), [US + COLD_US] * 3)
-    assert gpu.log == ["hold", "a", *["flush", "record", "a", "record"] * 3, "wait"]
+    assert gpu.log == ["hold", "a", *["flush", "record", "a", "record"] * 3, "wait", "wait"]
     assert sampler.flush_bytes == FLUSH_BYTES
 
 
@@ -53,7 +56,7 @@ def test_graph_replays_about_a_millisecond_of_launches(us: float, launches: int)
     gpu.log.clear()
     np.testing.assert_allclose(sampler.take(2), [us] * 2)
     replay = ["replay", *["a"] * launches]
-    assert gpu.log == ["hold", *replay, "record", *[*replay, "record"] * 2, "wait"]
+    assert gpu.log == ["hold", *replay, "record", *[*replay, "record"] * 2, "wait", "wait"]
 
 
 def test_graph_cold_flushes_and_records_within_the_graph() -> None:
@@ -69,7 +72,9 @@ def test_profiler_gives_each_launch_the_union_of_its_kernels() -> None:
     gpu = FakeGpu()
     sampler = prepared(gpu, "profiler", kernels=("partial", "combine"))
     np.testing.assert_allclose(sampler.take(3), [US] * 3)
-    assert gpu.log == ["a", "profile", "a", "a", "a"], "the first launch is not in the session, and no flush is"
+    assert gpu.log == ["a", "profile", "a", "a", "a", "synchronize"], (
+        "the first launch is not in the session, and no flush is"
+    )
     assert sampler.kernel_names == ("partial", "combine") and sampler.clock == "profiler"
 
 
@@ -81,22 +86,126 @@ def test_a_round_is_worth_at_most_fifty_milliseconds(protocol: str, us: float, s
     assert prepared(FakeGpu(), protocol, us).round_size == size
 
 
-def test_the_warm_up_is_long_and_can_be_stopped() -> None:
-    gpu = FakeGpu()
-    sampler = prepared(gpu, "warm", us=1000.0)
-    assert 150 <= sampler.warmups <= 160
-    stop = StopFlag()
+@pytest.mark.parametrize("us", [2.0, 5.0, 20.0, 1000.0, 80_000.0])
+def test_the_warm_up_is_as_long_for_short_kernels_as_for_long_ones(us: float) -> None:
+    gpu = FakeGpu(submit_us=0.5)
+    sampler = make_sampler("warm", gpu.implementation("a", us), gpu, MOST)
+    sampler.prepare(StopFlag())
+    assert gpu.log.index("hold") * us >= WARMUP_US, "before anything is held"
+    assert sampler.warmups * us <= 1.4 * WARMUP_US + 11 * us
+    assert gpu.log.count("a") == sampler.warmups
+
+
+def test_the_warm_up_can_be_stopped() -> None:
+    gpu, stop = FakeGpu(), StopFlag()
     stop._on_signal(0, None)
     with pytest.raises(StoppedError):
         make_sampler("warm", gpu.implementation("a", 1000.0), gpu, MOST).prepare(stop)
 
 
-def test_queues_that_began_too_early_are_counted() -> None:
-    gpu = FakeGpu(is_late=True)
-    sampler = prepared(gpu, "cold")
-    assert sampler.late == 0, "the warm-up does not count"
-    sampler.take(2)
-    assert sampler.late == 1
+@pytest.mark.parametrize(("us", "launched"), [(5.0, 15.0), (40.0, 40.0)], ids=["launch-bound", "not"])
+@pytest.mark.parametrize("protocol", ["warm", "cold", "graph", "graph-cold", "profiler"])
+def test_the_time_of_launches_that_nothing_holds_is_known(protocol: str, us: float, launched: float) -> None:
+    gpu = FakeGpu(submit_us=15.0)
+    sampler = make_sampler(protocol, gpu.implementation("a", us), gpu, MOST)
+    sampler.prepare(StopFlag())
+    assert sampler.launched_us == pytest.approx(launched, rel=0.01)
+
+
+@pytest.mark.parametrize("submit_us", [5.0, 60.0], ids=["quick", "slow"])
+@pytest.mark.parametrize("protocol", ["warm", "cold", "graph", "graph-cold", "profiler"])
+def test_no_sample_holds_what_the_cpu_takes_to_launch(protocol: str, submit_us: float) -> None:
+    """A launch of 2 us cannot be submitted as fast as it runs."""
+    gpu = FakeGpu(submit_us=submit_us)
+    sampler = prepared(gpu, protocol, us=2.0)
+    for _ in range(3):
+        is_cold = protocol in ("cold", "graph-cold")
+        np.testing.assert_allclose(sampler.take(sampler.round_size), 2.0 + COLD_US * is_cold)
+    assert sampler.late_samples == 0
+
+
+@pytest.mark.parametrize(
+    ("protocol", "submit_us", "each"),
+    [
+        ("warm", 5.0, MIN_HOLD_US),
+        ("warm", 60.0, HOLD_FACTOR * (60 + EVENT_US)),
+        ("cold", 60.0, HOLD_FACTOR * (2 * 60 + 2 * EVENT_US)),
+        ("graph", 60.0, HOLD_FACTOR * (60 + EVENT_US)),
+    ],
+)
+def test_the_gpu_waits_for_a_few_times_what_submitting_takes(protocol: str, submit_us: float, each: float) -> None:
+    gpu = FakeGpu(submit_us=submit_us)
+    sampler = prepared(gpu, protocol, us=2.0)
+    sampler.take(8)
+    assert 0.7 * each <= gpu.holds[-1] / 9 <= each, "a queue is short in the warm-up, its first launch has no event"
+
+
+def test_samples_that_the_gpu_reached_too_early_are_counted_and_the_next_wait_is_longer() -> None:
+    gpu = FakeGpu()
+    sampler = prepared(gpu, "warm")
+    sampler.take(4)
+    assert sampler.late_samples == 0, "neither here nor in the warm-up"
+    gpu.submit_us = 400.0
+    values = sampler.take(4)
+    late = sampler.late_samples
+    assert late == 4 and (values > 100).all()
+    np.testing.assert_allclose(sampler.take(4), [US] * 4)
+    assert sampler.late_samples == late
+
+
+def test_of_a_queue_that_is_late_at_its_end_the_last_samples_are_good() -> None:
+    gpu = FakeGpu()
+    sampler = prepared(gpu, "warm", us=1000.0)
+    gpu.submit_us = 200.0  # the wait is over when one of ten launches has been submitted, but each takes long
+    sampler.take(9)
+    assert 0 < sampler.late_samples <= 3
+
+
+@pytest.mark.parametrize("protocol", ["warm", "cold", "graph", "graph-cold", "profiler"])
+def test_nothing_but_launches_counts_as_timed(protocol: str) -> None:
+    """No wait, and neither the begin of a session of the profiler nor the reading of its records."""
+    gpu = FakeGpu()
+    sampler = prepared(gpu, protocol)
+    spans: list[float] = []
+
+    @contextmanager
+    def timed() -> Iterator[None]:
+        began = gpu.cpu
+        yield
+        spans.append(gpu.cpu - began)
+
+    count = sampler.batch * 4
+    sampler.take(count, timed)
+    launches = count * sampler.launches_per_sample + 4 * (protocol == "graph-cold")  # and the first of each replay
+    each = US + (FLUSH_US + COLD_US) * (sampler.flush_bytes > 0)
+    assert US * launches <= sum(spans) <= each * launches + 40
+
+
+def test_one_lost_record_costs_a_session_and_not_the_run() -> None:
+    gpu = FakeGpu()
+    sampler = prepared(gpu, "profiler")
+    gpu.losses = 1
+    np.testing.assert_allclose(sampler.take(3), [US] * 3)
+    assert sampler.lost_sessions == 1 and gpu.log.count("profile") == 2
+    sampler.take(3)
+    assert sampler.lost_sessions == 1
+    gpu.losses = 2
+    with pytest.raises(ProfilerError, match="2 kernels of 3 launches"):
+        sampler.take(3)
+
+
+def test_a_session_lost_in_the_warm_up_does_not_count() -> None:
+    gpu = FakeGpu(losses=1)
+    assert prepared(gpu, "profiler").lost_sessions == 0
+
+
+def test_the_profilers_figure_leaves_gaps_out_and_the_kernels_time_does_not() -> None:
+    gpu = FakeGpu()
+    sampler = make_sampler("profiler", gpu.implementation("a", US, ("one", "two", "three"), gap_us=3.0), gpu, MOST)
+    sampler.prepare(StopFlag())
+    assert sampler.kernel_us is None, "the warm-up does not count"
+    np.testing.assert_allclose(sampler.take(5), [US] * 5)
+    assert sampler.kernel_us == pytest.approx(US + 2 * 3.0)
 
 
 @pytest.mark.parametrize("protocol", ["graph", "graph-cold"])
@@ -130,7 +239,7 @@ def test_on_the_host_a_short_launch_is_not_timed_right_after_the_other_implement
     calls = []
 
     class Clock(HostClock):
-        def block_us(self, launch: Launch, count: int) -> float:
+        def block_us(self, launch: Launch, count: int, timed: Timed = nullcontext) -> float:
             launch()
             return us
 
@@ -157,14 +266,22 @@ def test_overlapping_kernels_count_once() -> None:
 
 def test_records_that_cannot_be_told_apart_are_refused() -> None:
     kernels = [Activity(name, float(at), at + 0.5) for at, name in enumerate(("a", "b", "a", "b", "a", "a"))]
-    busy, names = per_launch(kernels[:4], 2)
-    assert busy.tolist() == [1.0, 1.0] and names == ("a", "b")
+    found = per_launch(kernels[:4], 2)
+    assert found.busy.tolist() == [1.0, 1.0] and found.spans.tolist() == [1.5, 1.5] and found.names == ("a", "b")
     with pytest.raises(ProfilerError, match="5 kernels of 2 launches"):
         per_launch(kernels[:5], 2)
     with pytest.raises(ProfilerError, match="other kernels"):
         per_launch(kernels, 3)
     with pytest.raises(ProfilerError, match="saw no kernel"):
         per_launch([], 3)
+
+
+def test_a_flush_before_each_launch_is_left_out() -> None:
+    records = [Activity(name, float(at), at + 0.5) for at, name in enumerate(("fill", "a", "b") * 2)]
+    found = per_launch(records, 2, before=1)
+    assert found.busy.tolist() == [1.0, 1.0] and found.spans.tolist() == [1.5, 1.5] and found.names == ("a", "b")
+    with pytest.raises(ProfilerError):
+        per_launch(records[::3], 2, before=1)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import torch
 from tests.samples import INTERPRETER
 from workbench.engine import steps
 from workbench.engine.compare import compare
-from workbench.engine.recheck import SUSPECT_A_RACE, Before, recheck
+from workbench.engine.recheck import CHANGED_AFTERWARDS, SUSPECT_A_RACE, Before, recheck
 from workbench.engine.stopping import StopFlag
 from workbench.model import ErrorStats, Problem, Rechecked, RunEvent, RunRequest, TileConfig
 from workbench.session import RunBuilder
@@ -60,6 +60,15 @@ def test_an_error_that_grew_beyond_the_tolerance_is_a_failure_however_it_came() 
     assert of(WRONG, RIGHT, NUDGED).failed and of(WRONG).failed
     assert not of(WRONG, RIGHT, NUDGED, before=WRONG + 1).failed, "it was wrong before as well, which is said elsewhere"
     assert not of(NUDGED).failed and of(NUDGED).deterministic is None
+
+
+def test_launches_after_timing_are_held_against_the_output_before() -> None:
+    """Both may agree with each other, and the last timed one with the first, and still be wrong."""
+    for other in (NUDGED, WRONG, torch.full_like(RIGHT, float("nan"))):
+        found = of(RIGHT.clone(), other, other)
+        assert found.failed and found.bits_equal and found.deterministic and found.text == CHANGED_AFTERWARDS
+        assert found.max_abs_after > found.max_abs_before
+    assert of(RIGHT.clone(), NUDGED, WRONG).failed, "one of two that differ is outside the tolerance"
 
 
 def test_rows_that_see_no_key_do_not_count() -> None:

@@ -2,71 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from tests.engine.fake_bench import REQUEST, Bench, noisy
 from tests.engine.fake_gpu import FakeGpu
-from workbench.engine.clocks import Launch
-from workbench.engine.failures import CaptureError
-from workbench.engine.protocols import Sampler, make_sampler
-from workbench.engine.rounds import MIN_ROUNDS, Limits, Rounds, run_rounds
+from workbench.engine.rounds import GROWTH, MIN_ROUNDS, Limits, Rounds
 from workbench.engine.stopping import StopFlag, StoppedError
-from workbench.engine.timing import Timed, proven_backend, time_in_turns, with_kernel_time
+from workbench.engine.timing import time_in_turns
 from workbench.engine.watch import Watch
-from workbench.model import FloatArray, Latency, Log, Problem, Progress, Role, RunEvent, RunRequest, Samples
-from workbench.statistics import PRECISION
-
-REQUEST = RunRequest(Problem(8, 8, 8), protocol="warm", max_seconds=1.0, max_samples=2000)
-
-
-def noisy(centre: float, spread: float, seed: int = 0) -> Iterator[float]:
-    rng = np.random.default_rng(seed)
-    while True:
-        yield centre * (1 + spread * float(rng.standard_normal()))
-
-
-class Bench:
-    """Two implementations on a fake GPU, whose clock is also the host's."""
-
-    def __init__(self, spread: float = 0.001, kernel_us: float = 40.0, baseline_us: float = 80.0) -> None:
-        self.gpu = FakeGpu()
-        ours, theirs = noisy(kernel_us, spread), noisy(baseline_us, spread, 1)
-        self.launches: dict[Role, Launch] = {
-            "kernel": self.gpu.implementation("a", lambda: next(ours)),
-            "baseline": self.gpu.implementation("b", lambda: next(theirs), ("fmha_cutlassF_f32",)),
-        }
-        self.events: list[RunEvent] = []
-
-    def now(self) -> float:
-        return self.gpu.now_us / 1e6
-
-    def samplers(self, protocol: str = "warm", most: int = 100_000) -> dict[Role, Sampler]:
-        made = {role: make_sampler(protocol, launch, self.gpu, most) for role, launch in self.launches.items()}
-        for sampler in made.values():
-            sampler.prepare(StopFlag())
-        self.gpu.log.clear()
-        return made
-
-    def rounds(self, limits: Limits, seed: int = 0, protocol: str = "warm") -> Rounds:
-        def took(role: Role, values: FloatArray) -> None:
-            self.gpu.log.append(f"took {role}")
-
-        @contextmanager
-        def timed() -> Iterator[None]:
-            self.gpu.log.append("begin")
-            yield
-            self.gpu.log.append("end")
-
-        samplers = self.samplers(protocol, limits.samples)
-        return run_rounds(samplers, limits, seed, took, lambda passed: None, StopFlag(), timed, self.now)
-
-    def timed(self, request: RunRequest = REQUEST) -> Timed:
-        watch = Watch(None, request.problem, self.events.append)
-        return time_in_turns(request, self.launches, self.gpu, self.events.append, StopFlag(), watch)
+from workbench.model import FloatArray, RunEvent, Samples
+from workbench.statistics import BETWEEN_RUNS, PRECISION
 
 
 def orders(log: list[str]) -> list[str]:
@@ -75,7 +24,7 @@ def orders(log: list[str]) -> list[str]:
     for word in log:
         if word in ("a", "b") and not names.endswith(word):
             names += word
-        if word == "end":
+        if word == "took baseline":
             found.append(names)
             names = ""
     return found
@@ -97,7 +46,7 @@ def test_nothing_is_handed_on_inside_a_timed_region() -> None:
     for word in bench.gpu.log:
         inside = word == "begin" or (inside and word != "end")
         assert not (inside and word.startswith("took"))
-    assert bench.gpu.log.count("took kernel") == bench.gpu.log.count("begin") > 3
+    assert 2 * bench.gpu.log.count("took kernel") == bench.gpu.log.count("begin") > 6
 
 
 def test_no_sample_is_of_a_launch_right_after_the_other_implementation() -> None:
@@ -113,6 +62,41 @@ def test_steady_times_end_by_precision_but_not_before_enough_was_seen() -> None:
     assert rounds.ended_by == "precision"
     assert len(rounds.taken["kernel"]) == len(rounds.taken["baseline"]) >= MIN_ROUNDS
     assert 0.3 < bench.now() - began < 3.0
+
+
+def test_a_run_goes_on_while_one_of_both_is_not_known() -> None:
+    """The kernel is known after 0.3 s, the baseline is not before the limit."""
+    bench = Bench(spread=0.0)
+    theirs = noisy(80.0, 0.6)
+    bench.launches["baseline"] = bench.gpu.implementation("b", lambda: next(theirs))
+    rounds = bench.rounds(Limits(1.0, 100_000))
+    assert rounds.ended_by == "time"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_run_that_ended_by_precision_states_an_interval_that_narrow(seed: int) -> None:
+    bench = Bench()
+    ours = noisy(200.0, 0.08, seed)
+    bench.launches = {"kernel": bench.gpu.implementation("a", lambda: next(ours))}
+    latency = bench.timed(replace(REQUEST, max_seconds=30.0, max_samples=100_000)).latencies["kernel"]
+    assert latency.ended_by == "precision" and latency.half_width is not None and latency.half_width < PRECISION
+
+
+def test_one_narrow_look_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter((True, False, True, True))
+    looked: list[int] = []
+
+    def scripted(samples: FloatArray, unseen: float) -> bool:
+        assert unseen == BETWEEN_RUNS
+        looked.append(len(samples))
+        return next(answers)
+
+    monkeypatch.setattr("workbench.engine.rounds.is_settled", scripted)
+    bench = Bench()
+    del bench.launches["baseline"]
+    rounds = bench.rounds(Limits(60.0, 100_000))
+    assert rounds.ended_by == "precision" and len(looked) == 4 and looked[-1] == len(rounds.samples("kernel"))
+    assert all(later >= GROWTH * earlier for earlier, later in pairwise(looked))
 
 
 def test_noise_ends_by_the_limit_of_time() -> None:
@@ -144,47 +128,6 @@ def test_where_each_round_begins_is_known() -> None:
     assert rounds.starts("kernel").tolist() == [0, 3, 5]
 
 
-def test_a_run_in_turns_reports_what_its_samples_say() -> None:
-    bench = Bench(spread=0.01)
-    timed = bench.timed(replace(REQUEST, protocol="cold", max_samples=640))
-    kernel, baseline = timed.latencies["kernel"], timed.latencies["baseline"]
-    assert kernel.protocol == "cold" and kernel.clock == "cuda events" and kernel.flush_bytes > 0
-    assert kernel.interval is not None and kernel.interval.low < kernel.median < kernel.interval.high
-    assert kernel.half_width is not None and kernel.half_width < 3 * PRECISION
-    assert kernel.rounds == len(kernel.round_starts) == 20 and kernel.launches == 640
-    assert timed.ratio is not None
-    assert timed.ratio.baseline_over_kernel == pytest.approx(91.0 / 51.0, rel=0.01)
-    assert timed.ratio.low < timed.ratio.baseline_over_kernel < timed.ratio.high < 1.1 * timed.ratio.low
-    sent = {
-        role: [e.values for e in bench.events if isinstance(e, Samples) and e.role == role] for role in bench.launches
-    }
-    for role, latency in timed.latencies.items():
-        np.testing.assert_array_equal(np.concatenate(sent[role]), latency.samples)
-    assert baseline.median == pytest.approx(91.0, rel=0.01)
-
-
-def test_a_ratio_of_few_rounds_is_not_bounded() -> None:
-    timed = Bench().timed(replace(REQUEST, max_samples=64))
-    assert timed.ratio is not None and timed.ratio.is_level and timed.ratio.high == float("inf")
-
-
-def test_two_modes_and_a_drift_are_found() -> None:
-    bench = Bench()
-    turns = iter(range(10**6))
-    bench.launches = {"kernel": bench.gpu.implementation("a", lambda: 60.0 if next(turns) % 10 < 2 else 40.0)}
-    modes = bench.timed(replace(REQUEST, max_samples=1000)).latencies["kernel"].modes
-    assert (
-        modes is not None
-        and modes.centres == pytest.approx((40.0, 60.0))
-        and modes.shares[0] == pytest.approx(0.8, abs=0.03)
-    )
-    slow = iter(range(10**6))
-    bench.launches = {"kernel": bench.gpu.implementation("a", lambda: 40.0 + 0.02 * next(slow))}
-    timed = bench.timed(replace(REQUEST, max_samples=1000))
-    drift = timed.latencies["kernel"].drift
-    assert drift is not None and drift.relative > 0.05 and timed.ratio is None
-
-
 def test_a_stop_between_rounds_keeps_what_was_taken() -> None:
     bench = Bench(spread=0.6)
     stop = StopFlag()
@@ -201,47 +144,22 @@ def test_a_stop_between_rounds_keeps_what_was_taken() -> None:
     )
 
 
-def test_a_failure_names_the_implementation_that_cannot_be_captured() -> None:
-    bench = Bench()
-    bench.gpu.refuses_capture = "no"
-    with pytest.raises(CaptureError, match="kernel article: it cannot be captured in a CUDA graph: no"):
-        bench.timed(replace(REQUEST, protocol="graph"))
+@pytest.mark.parametrize("error", [StoppedError, RuntimeError])
+def test_who_had_its_turn_in_a_round_that_was_broken_off_keeps_its_samples(error: type[BaseException]) -> None:
+    """Whether that is the kernel depends on the order, which is drawn."""
+    ahead = set()
+    for seed in range(6):
+        bench = Bench()
 
+        def fail(gpu: FakeGpu = bench.gpu) -> float:
+            if gpu.log.count("took kernel") == 3:
+                raise error
+            return 80.0
 
-def test_progress_counts_towards_the_limit_and_late_queues_are_logged() -> None:
-    bench = Bench(spread=0.6)
-    bench.gpu.is_late = True
-    bench.timed(replace(REQUEST, max_samples=200))
-    progress = [e for e in bench.events if isinstance(e, Progress) and e.total == 1000]
-    assert progress[0].done == 0 and all(0 < p.done <= 1000 for p in progress[1:]) and len(progress) > 3
-    assert "began before the CPU had submitted" in "".join(e.text for e in bench.events if isinstance(e, Log))
-
-
-def test_the_profiler_tells_what_of_a_launch_is_the_kernel() -> None:
-    bench = Bench(kernel_us=5.0, spread=0.0)
-    bench.gpu.last = "a"
-    slow = Latency("warm", "cuda events", np.full(10, 14.7), 14.7, 3, 10)
-    looked = with_kernel_time(slow, bench.launches["kernel"], bench.gpu, bench.events.append)
-    assert looked.kernel_us == pytest.approx(5.0) and looked.kernel_names == ("a_kernel",)
-    assert looked.launch_bound == "launch-bound: 5.0 µs of 14.7 µs is the kernel"
-    assert replace(looked, samples=np.full(10, 5.4)).launch_bound == "" == slow.launch_bound
-    assert not bench.events
-
-    bench.gpu.has_profiler = False
-    assert with_kernel_time(slow, bench.launches["kernel"], bench.gpu, bench.events.append) == slow
-    assert "saw no kernel" in "".join(e.text for e in bench.events if isinstance(e, Log))
-
-
-def test_the_profiler_protocol_knows_its_kernels_already() -> None:
-    baseline = Bench().timed(replace(REQUEST, protocol="profiler")).latencies["baseline"]
-    assert baseline.kernel_names == ("fmha_cutlassF_f32",) and baseline.kernel_us == pytest.approx(baseline.median)
-    assert baseline.launch_bound == ""
-
-
-def test_a_backend_that_its_kernels_contradict_is_corrected_and_logged() -> None:
-    events: list[RunEvent] = []
-    assert proven_backend("flash", ("fmha_cutlassF_f32",), events.append) == "efficient"
-    assert "PyTorch said that SDPA takes flash; the kernels that ran are efficient's" in str(events)
-    events.clear()
-    assert proven_backend("efficient", ("fmha_cutlassF_f32",), events.append) == "efficient"
-    assert proven_backend("math", (), events.append) == "math" and not events
+        bench.launches["baseline"] = bench.gpu.implementation("b", fail)
+        with pytest.raises(error):
+            bench.rounds(Limits(60.0, 100_000), seed)
+        kernel, baseline = (bench.gpu.log.count(f"took {role}") for role in ("kernel", "baseline"))
+        ahead.add(kernel - baseline)
+        assert baseline == 3 and kernel == 3 + ("a" in bench.gpu.log[-40:-3])
+    assert ahead == {0, 1}

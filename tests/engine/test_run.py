@@ -69,8 +69,9 @@ def test_a_run_checks_first_then_times_then_traces(host: KernelHost) -> None:
 
 
 def test_in_turns_both_are_timed_before_either_is_measured(host: KernelHost) -> None:
-    events = run(host, replace(SMALL, protocol="warm", max_samples=40))
-    kinds = [type(e) for e in events if not isinstance(e, Progress | Samples)]
+    events = run(host, replace(SMALL, protocol="warm", max_samples=40, max_seconds=60.0))
+    partial = [e for e in events if isinstance(e, TileStates) and not e.complete]  # a slow machine sends some
+    kinds = [type(e) for e in events if not isinstance(e, Progress | Samples) and not any(e is one for one in partial)]
     assert kinds[kinds.index(Started) :] == [
         Started, Checked, Checked, DeviceState, Measured, Measured, Comparison, Rechecked, Rechecked, TileStates,
         Finished,
@@ -83,7 +84,8 @@ def test_in_turns_both_are_timed_before_either_is_measured(host: KernelHost) -> 
             assert (latency.protocol, latency.clock, latency.ended_by) == ("warm", "host", "samples")
             assert len(latency.samples) == latency.launches == 40 and latency.interval is not None
     state = next(e for e in events if isinstance(e, DeviceState))
-    assert len(state.trace.t) == 0 and "interpreter" in state.trace.missing[0].reason and state.warnings == ()
+    assert len(state.trace.t) == 0 and "interpreter" in state.trace.missing[0].reason
+    assert {w.kind for w in state.warnings} <= {"cpu"}, "none but of a CPU that other tests keep busy"
     assert all(e.bits_equal and e.deterministic and not e.failed for e in events if isinstance(e, Rechecked))
 
 
@@ -92,7 +94,8 @@ def test_where_the_kernel_comes_from_is_said(host: KernelHost) -> None:
     provenance = next(e for e in events if isinstance(e, Started)).provenance
     assert provenance.kernel_file == "kernels/article.py" and len(provenance.source_sha256) == 64
     assert provenance.power_limit_w is None and provenance.ecc == ""
-    assert [w.kind for e in events if isinstance(e, DeviceState) for w in e.warnings] == ["inputs"]
+    kinds = {w.kind for e in events if isinstance(e, DeviceState) for w in e.warnings}
+    assert kinds - {"cpu"} == {"inputs"}, "but for a CPU that other tests keep busy"
 
 
 def test_ceilings_of_the_interpreter_are_refused_in_one_line(host: KernelHost) -> None:
@@ -122,7 +125,7 @@ def test_samples_stream_and_are_all_kept(host: KernelHost) -> None:
         assert len(streamed) > 1 or role == "baseline", "SDPA's launches take microseconds and come in one piece"
         np.testing.assert_array_equal(np.concatenate(streamed), measured.latency.samples)
         assert len(measured.latency.samples) == measured.latency.launches
-        assert measured.latency.block_average_us == pytest.approx(measured.latency.samples.mean())
+        assert measured.latency.block_average_us is None and measured.latency.figure_name == "median"
 
 
 def test_errors_and_states_belong_to_the_runs_own_tensors(host: KernelHost) -> None:
@@ -232,7 +235,7 @@ def test_an_open_tile_is_chosen_and_said(host: KernelHost) -> None:
 @pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")
 def test_of_many_heads_as_many_maps_come_as_fit_and_the_worst_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """In this process, with limits of a few heads; everything said in numbers is still of all of them."""
-    from workbench.engine import steps, trace
+    from workbench.engine import checks, steps, trace
 
     problem = Problem(20, 40, 8, batch=2, heads=4, kv_heads=4)
     request = RunRequest(problem, TileConfig(16, 16), kernel=GENERAL[0].name, sdpa="none")
@@ -240,7 +243,7 @@ def test_of_many_heads_as_many_maps_come_as_fit_and_the_worst_among_them(monkeyp
     steps.Run(request, INTERPRETER, whole.append, StopFlag()).go()
     for module in (steps, trace):
         monkeypatch.setattr(module, "TRACE_LIMIT_BYTES", 3 * 3 * 4 * 20 * 3)
-    monkeypatch.setattr(steps, "ERROR_MAP_LIMIT_BYTES", 2 * 4 * 20 * 8)
+    monkeypatch.setattr(checks, "ERROR_MAP_LIMIT_BYTES", 2 * 4 * 20 * 8)
     events: list[RunEvent] = []
     steps.Run(request, INTERPRETER, events.append, StopFlag()).go()
 

@@ -77,6 +77,26 @@ def test_each_warning_is_on_the_record_and_in_what_is_printed(name: str, words: 
     assert monitor.asked.count("timed") == monitor.asked.count("timed no more")
 
 
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ("zeros", "inputs are zeros: a GPU that flips no bits"),
+        ("constant", "inputs are one constant: a GPU that flips no bits"),
+        ("normal", ""),
+        ("outliers", ""),
+    ],
+)
+def test_inputs_that_flip_no_bits_are_warned_of(inputs: str, words: str) -> None:
+    events: list[RunEvent] = []
+    watch = Watch(PlayedMonitor("steady"), Problem(8, 8, 8, inputs=inputs), events.append)
+    watch.begin()
+    watch.end()
+    (state,) = events
+    assert isinstance(state, DeviceState)
+    texts = [warning.text for warning in state.warnings]
+    assert len(texts) == bool(words) and all(text.startswith(words) for text in texts)
+
+
 def test_partial_states_come_now_and_then_and_zeros_are_always_warned_of() -> None:
     now = 100.0
     monitor = PlayedMonitor("throttled")

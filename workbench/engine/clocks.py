@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,9 +17,14 @@ from workbench.engine.profiling import Activity, profile
 from workbench.model import FloatArray
 
 Launch = Callable[[], object]
+# Entered around what is timed, and nothing else: readings of the device count within.
+Timed = Callable[[], AbstractContextManager[None]]
 
-# The GPU waits this long for each launch of a queue, so that the CPU has submitted all of them before the first begins.
-SUBMIT_US = 400.0
+# Before a queue of launches the GPU waits, so that the CPU has submitted all of them before the first begins: for each
+# launch so many times what the CPU was seen to take for one, which leaves room for what interrupts it, and not less
+# than a floor. As long as nothing was seen it waits for what any launch takes.
+HOLD_FACTOR = 3.0
+MIN_HOLD_US, UNKNOWN_HOLD_US, MAX_HOLD_US = 30.0, 400.0, 5000.0
 CYCLES_PER_US = 2000
 # Where the device does not tell the size of its L2: no GPU has a larger one (2026).
 UNKNOWN_L2_BYTES = 128 * 2**20
@@ -57,6 +63,10 @@ class Gpu(Protocol):
         """Let the GPU wait for about `us` microseconds."""
         ...
 
+    def cpu_us(self) -> float:
+        """The clock of the CPU that launches, us."""
+        ...
+
     def synchronize(self) -> None: ...
 
     def flush(self) -> Flush: ...
@@ -85,7 +95,7 @@ class CudaGpu:
         except TypeError:
             raise InvalidRequestError(
                 f"protocol is graph-cold, which needs torch.cuda.Event with external=True: torch {torch.__version__} "
-                f"has none, torch 2.13 has it; allowed are the other protocols"
+                f"has none, torch 2.8 and newer have it; allowed are the other protocols"
             ) from None
         return made
 
@@ -94,6 +104,10 @@ class CudaGpu:
         sleep = getattr(torch.cuda, "_sleep", None)  # not public; without it times are as a bare loop's
         if sleep is not None:
             sleep(int(us * CYCLES_PER_US))
+
+    def cpu_us(self) -> float:
+        """The host's monotonic clock, us."""
+        return time.perf_counter() * 1e6
 
     def synchronize(self) -> None:
         """Wait for everything that was submitted."""
@@ -120,78 +134,116 @@ class CudaGpu:
 
 
 class Clock(Protocol):
-    """Times launches. `block_us` is the whole of an unbroken block; `singles` is each launch's own time, us."""
+    """Times launches. `block_us` is the whole of an unbroken block; `singles` is each launch's own time, us.
+
+    `timed` is entered around what is timed. `late_samples` may hold what the CPU took to launch.
+    """
 
     name: str
+    late_samples: int
 
-    def block_us(self, launch: Launch, count: int) -> float: ...
+    def block_us(self, launch: Launch, count: int, timed: Timed = nullcontext) -> float: ...
 
-    def singles(self, launch: Launch, count: int) -> FloatArray: ...
+    def singles(self, launch: Launch, count: int, timed: Timed = nullcontext) -> FloatArray: ...
 
 
 class CudaClock:
-    """CUDA events on the current stream. `late` counts queues of launches that began before all were submitted."""
+    """CUDA events on the current stream.
+
+    `hold_us` is how long the GPU waits for each launch of a queue. It is learned from the first queue, and grows
+    whenever the GPU was through with it before the CPU had submitted all: `late_samples` counts those that the GPU had
+    reached by then, whose times may hold launch cost.
+    """
 
     name = "cuda events"
 
     def __init__(self, gpu: Gpu | None = None) -> None:
         self._gpu = gpu or CudaGpu()
-        self.late = 0
+        self._has_learned = False
+        self.hold_us = UNKNOWN_HOLD_US
+        self.late_samples = 0
 
-    def block_us(self, launch: Launch, count: int) -> float:
-        """One event before and one after `count` launches, in microseconds."""
+    def block_us(self, launch: Launch, count: int, timed: Timed = nullcontext) -> float:
+        """One event before and one after `count` launches, in microseconds, which begin at once."""
         start, end = self._gpu.event(), self._gpu.event()
-        start.record()
-        for _ in range(count):
-            launch()
-        end.record()
-        end.synchronize()
+        with timed():
+            start.record()
+            for _ in range(count):
+                launch()
+            end.record()
+            end.synchronize()
         return float(start.elapsed_time(end)) * 1e3
 
-    def singles(self, launch: Launch, count: int) -> FloatArray:
+    def singles(self, launch: Launch, count: int, timed: Timed = nullcontext) -> FloatArray:
         """An event between every two of `count` launches, all submitted while the GPU waits.
 
         Without the wait a short kernel's times would be those of the CPU submitting it. One untimed launch goes
         first, so that the first timed one finds the caches as the others do.
         """
         events = [self._gpu.event() for _ in range(count + 1)]
-        self._gpu.hold(SUBMIT_US * (count + 1))
-        launch()
-        events[0].record()
-        for event in events[1:]:
+
+        def submit() -> None:
             launch()
-            event.record()
-        self.late += events[0].query()
-        events[-1].synchronize()
+            events[0].record()
+            for event in events[1:]:
+                launch()
+                event.record()
+
+        self._queue(submit, events[:-1], events[-1], timed)
         return np.array([before.elapsed_time(after) * 1e3 for before, after in pairwise(events)])
 
-    def flushed(self, launch: Launch, flush: Flush, count: int) -> FloatArray:
+    def flushed(self, launch: Launch, flush: Flush, count: int, timed: Timed = nullcontext) -> FloatArray:
         """The same with the L2 flushed before each launch, outside the two events around it."""
         pairs = [(self._gpu.event(), self._gpu.event()) for _ in range(count)]
-        self._gpu.hold(SUBMIT_US * (count + 1))
-        launch()
-        for start, end in pairs:
-            flush.write()
-            start.record()
+
+        def submit() -> None:
             launch()
-            end.record()
-        self.late += pairs[0][0].query()
-        pairs[-1][1].synchronize()
+            for start, end in pairs:
+                flush.write()
+                start.record()
+                launch()
+                end.record()
+
+        self._queue(submit, [start for start, _ in pairs], pairs[-1][1], timed)
         return np.array([start.elapsed_time(end) * 1e3 for start, end in pairs])
+
+    def _queue(self, submit: Launch, starts: Sequence[Event], last: Event, timed: Timed) -> None:
+        """Submit a launch before `starts`, then one after each of them, while the GPU waits; return when all ran.
+
+        The wait is no part of what is timed, since the GPU does nothing then that a launch would do.
+        """
+        launches = len(starts) + 1
+        self._gpu.hold(self.hold_us * launches)
+        began = self._gpu.cpu_us()
+        submit()
+        taken = HOLD_FACTOR * (self._gpu.cpu_us() - began) / launches
+        late = sum(1 for _ in takewhile(lambda event: event.query(), starts))
+        if late:
+            self.late_samples += late
+            self.hold_us = min(MAX_HOLD_US, max(2 * self.hold_us, taken))
+        elif not self._has_learned:
+            self.hold_us = max(MIN_HOLD_US, taken)
+        self._has_learned = True
+        starts[0].synchronize()
+        with timed():
+            last.synchronize()
 
 
 class HostClock:
     """The host's monotonic clock around launches that return when they are done."""
 
     name = "host"
+    late_samples = 0
 
-    def block_us(self, launch: Launch, count: int) -> float:
+    def block_us(self, launch: Launch, count: int, timed: Timed = nullcontext) -> float:
         """Host time of `count` launches, in microseconds."""
-        start = time.perf_counter()
-        for _ in range(count):
-            launch()
-        return (time.perf_counter() - start) * 1e6
+        with timed():
+            start = time.perf_counter()
+            for _ in range(count):
+                launch()
+            return (time.perf_counter() - start) * 1e6
 
-    def singles(self, launch: Launch, count: int) -> FloatArray:
+    def singles(self, launch: Launch, count: int, timed: Timed = nullcontext) -> FloatArray:
         """Host time of each of `count` launches, in microseconds."""
-        return np.array([self.block_us(launch, 1) for _ in range(count)])
+        with timed():
+            return np.array([self.block_us(launch, 1) for _ in range(count)])

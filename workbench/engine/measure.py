@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.engine.clocks import Clock, CudaClock, Launch
+from workbench.engine.clocks import Clock, CudaClock, Launch, Timed
 from workbench.engine.stopping import StopFlag
 from workbench.estimate import timed_launches
 from workbench.model import FloatArray, Latency, Mode, Problem
 
 Report = Callable[[FloatArray], None]
-Timed = Callable[[], AbstractContextManager[None]]
 
 ARTICLE_WARMUPS = 10
 # One unbroken queue of launches is worth about this long; between two such chunks samples go to the window.
@@ -64,25 +63,33 @@ def measure_article(
     """Run the article's protocol and report samples between timed regions, never inside one.
 
     On a GPU the article's own figure, the average over an unbroken block, is taken first and the single launches
-    after it: events between launches would lengthen the block. On the host's clock every launch ends before the
-    next begins, so the average is that of the single launches. `timed` is entered around every timed region.
+    after it: events between launches would lengthen the block. On the host's clock there is no such block.
+    `timed` is entered around every timed region.
     """
     for _ in range(plan.warmups):
         stop.check()
         launch()
-    average, chunk = 0.0, plan.chunk
+    average: float | None = None
+    chunk = plan.chunk
     if isinstance(clock, CudaClock):
-        with timed():
-            average = clock.block_us(launch, plan.launches) / plan.launches
+        average = clock.block_us(launch, plan.launches, timed) / plan.launches
         chunk = min(QUEUED_LAUNCHES, chunk_of(average))
     taken: list[FloatArray] = []
     done = 0
     while done < plan.launches:
         stop.check()
-        with timed():
-            values = clock.singles(launch, min(chunk, plan.launches - done))
+        values = clock.singles(launch, min(chunk, plan.launches - done), timed)
         report(values)
         taken.append(values)
         done += len(values)
     samples = np.concatenate(taken)
-    return Latency("article", clock.name, samples, average or float(samples.mean()), plan.warmups, plan.launches)
+    return Latency(
+        "article",
+        clock.name,
+        samples,
+        average,
+        plan.warmups,
+        plan.launches,
+        launched_us=average,
+        late_samples=clock.late_samples,
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Protocol
@@ -121,9 +122,12 @@ class NvmlSource:
         ):
             if text:
                 try:
-                    return look_up(text)
+                    found = look_up(text)
                 except nvml.NVMLError as error:
                     self.missing["address"] = f"NVML knows no GPU {text}: {error}"
+                else:
+                    self.missing.pop("address", None)
+                    return found
         if nvml.nvmlDeviceGetCount() != 1:
             raise nvml.NVMLError(nvml.NVML_ERROR_NOT_FOUND)
         return nvml.nvmlDeviceGetHandleByIndex(0)
@@ -131,9 +135,10 @@ class NvmlSource:
     def _power_w(self) -> float:
         """Power now. The plain call averages over a second on recent GPUs, which is longer than a run."""
         nvml = self._nvml
-        field = nvml.nvmlDeviceGetFieldValues(self._handle, [nvml.NVML_FI_DEV_POWER_INSTANT])[0]
-        if field.nvmlReturn == nvml.NVML_SUCCESS:
-            return float(field.value.uiVal) / 1e3
+        with suppress(nvml.NVMLError, AttributeError):  # older drivers and older pynvml have no such field
+            field = nvml.nvmlDeviceGetFieldValues(self._handle, [nvml.NVML_FI_DEV_POWER_INSTANT])[0]
+            if field.nvmlReturn == nvml.NVML_SUCCESS:
+                return float(field.value.uiVal) / 1e3
         return float(nvml.nvmlDeviceGetPowerUsage(self._handle)) / 1e3
 
     def _reasons(self) -> float:
@@ -154,14 +159,19 @@ class NvmlSource:
         return NAN if value is None else float(value)
 
     def _ask(self, reading: str, call: Callable[[], Any]) -> Any:
-        """What `call` returns; None if NVML refuses, which is noted. What it never gives is not asked for again."""
+        """What `call` returns; None if NVML refuses, which is noted until it gives it after all.
+
+        What it never gives is not asked for again.
+        """
         try:
-            return call()
+            value = call()
         except (self._nvml.NVMLError, AttributeError) as error:  # an older pynvml may lack the call
             self.missing[reading] = str(error)
             if not isinstance(error, self._nvml.NVMLError) or error.value in self._lasting:
                 self._calls.pop(reading, None)
             return None
+        self.missing.pop(reading, None)
+        return value
 
 
 def open_nvml(address: Address) -> Source:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,16 +65,42 @@ def profile(body: Callable[[], None]) -> list[Activity]:
     return sorted(found, key=lambda activity: activity.start_us)
 
 
-def per_launch(activities: Sequence[Activity], launches: int) -> tuple[FloatArray, tuple[str, ...]]:
-    """The time in us that the GPU was busy in each of `launches` equal launches, [launches], and the names of one.
+@dataclass(frozen=True)
+class Launches:
+    """What the GPU did for each of some equal launches, by the profiler; times in us.
 
-    Launches are told apart by their number of activities, and the activities of one may overlap. Raises ProfilerError
-    where there are none, or their number is no multiple of the launches.
+    `busy` is how long any of a launch's kernels ran, `spans` how long it was from the begin of its first kernel to the
+    end of its last: longer by the gaps between them. `lost` sessions had to be repeated.
+    """
+
+    busy: FloatArray  # [launches]
+    spans: FloatArray  # [launches]
+    names: tuple[str, ...]
+    lost: int = 0
+
+
+def profiled_launches(take: Callable[[], Sequence[Activity]], launches: int, before: int = 0) -> Launches:
+    """`per_launch` of what `take` gives, once more if that cannot be used: CUPTI now and then loses a record.
+
+    Raises ProfilerError where the second session cannot be used either.
+    """
+    try:
+        return per_launch(take(), launches, before)
+    except ProfilerError:
+        return replace(per_launch(take(), launches, before), lost=1)
+
+
+def per_launch(activities: Sequence[Activity], launches: int, before: int = 0) -> Launches:
+    """How long the GPU was busy with each of `launches` equal launches, and the names of one's kernels.
+
+    Launches are told apart by their number of activities, and the activities of one may overlap. The first `before`
+    activities of each are those of a flush, and are left out. Raises ProfilerError where there are none, or their
+    number is no multiple of the launches.
     """
     if not activities:
         raise ProfilerError("the profiler saw no kernel: CUPTI may be in use elsewhere, or not allowed here")
     size, rest = divmod(len(activities), launches)
-    if rest:
+    if rest or size <= before:
         raise ProfilerError(
             f"the profiler saw {len(activities)} kernels of {launches} launches; allowed are equally many of each"
         )
@@ -82,7 +108,12 @@ def per_launch(activities: Sequence[Activity], launches: int) -> tuple[FloatArra
     names = tuple(sorted(activity.name for activity in groups[0]))
     if any(tuple(sorted(activity.name for activity in group)) != names for group in groups):
         raise ProfilerError("the profiler saw other kernels in one launch than in the next; allowed are the same")
-    return np.array([busy_us(group) for group in groups]), tuple(activity.name for activity in groups[0])
+    own = [group[before:] for group in groups]
+    return Launches(
+        np.array([busy_us(group) for group in own]),
+        np.array([max(one.end_us for one in group) - min(one.start_us for one in group) for group in own]),
+        tuple(activity.name for activity in own[0]),
+    )
 
 
 def busy_us(activities: Sequence[Activity]) -> float:

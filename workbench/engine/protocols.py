@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from contextlib import nullcontext
 
 import numpy as np
 
-from workbench.engine.clocks import Clock, CudaClock, Gpu, HostClock, Launch
+from workbench.engine.clocks import Clock, Gpu, HostClock, Launch, Timed
 from workbench.engine.failures import CaptureError, InvalidRequestError
 from workbench.engine.measure import QUEUED_LAUNCHES
-from workbench.engine.profiling import per_launch
+from workbench.engine.profiling import Activity, profiled_launches
+from workbench.engine.sampler import ROUND_US, GpuSampler
+from workbench.engine.sampler import Sampler as Sampler
 from workbench.engine.stopping import StopFlag
 from workbench.model import FloatArray
 
-# A round of one implementation is worth at most this; kernel and baseline then take turns often enough.
-ROUND_US = 50_000.0
-# Clocks rise from idle within about this time, and a shorter warm-up was seen to leave errors of a third.
-WARMUP_US = 150_000.0
-MIN_WARMUPS, MAX_WARMUPS = 3, 2000
 REPLAY_US = 1000.0
 REPLAYS = 10
 MAX_CAPTURED = 500
@@ -28,86 +25,14 @@ PROFILED_LAUNCHES = 200
 LEAD_LIMIT_US = 10_000.0
 
 
-class Sampler(Protocol):
-    """Times one implementation. `round_size` samples are a round, always a multiple of `batch`; both after `prepare`.
-
-    A sample stands for `launches_per_sample` launches. `flush_bytes` are written before each launch.
-    """
-
-    clock: str
-    warmups: int
-    round_size: int
-    batch: int
-    launches_per_sample: int
-    flush_bytes: int
-    kernel_names: tuple[str, ...]
-
-    def prepare(self, stop: StopFlag) -> None:
-        """Warm up, and decide how large a round is."""
-        ...
-
-    def take(self, count: int) -> FloatArray:
-        """`count` times in microseconds (a multiple of `batch`)."""
-        ...
-
-    @property
-    def late(self) -> int:
-        """How many queues of launches began before the CPU had submitted all of them."""
-        ...
-
-
-class _Sampler:
-    """What the samplers of a GPU share: the warm-up, and the size of a round."""
-
-    clock = "cuda events"
-    limit = QUEUED_LAUNCHES
-
-    def __init__(self, launch: Launch, gpu: Gpu, most: int) -> None:
-        """A round has at most `most` samples."""
-        self._launch = launch
-        self._gpu = gpu
-        self._most = most
-        self._events = CudaClock(gpu)
-        self.warmups = 0
-        self.round_size = self.batch = self.launches_per_sample = 1
-        self.flush_bytes = 0
-        self.kernel_names: tuple[str, ...] = ()
-
-    @property
-    def late(self) -> int:
-        return self._events.late
-
-    def prepare(self, stop: StopFlag) -> None:
-        us = self._warm_up(stop)
-        self.round_size = self._fitting(us, self.limit)
-
-    def _fitting(self, us: float, limit: int) -> int:
-        return max(1, min(limit, self._most, int(ROUND_US / max(us, 1e-3))))
-
-    def _warm_up(self, stop: StopFlag) -> float:
-        """Launch for WARMUP_US; the time of one launch, as it is without the CPU's part."""
-        block = self._events.block_us(self._launch, MIN_WARMUPS) / MIN_WARMUPS
-        wanted = max(MIN_WARMUPS, min(MAX_WARMUPS, int(WARMUP_US / max(block, 1e-3))))
-        self.warmups = MIN_WARMUPS
-        while self.warmups < wanted:
-            stop.check()
-            count = min(wanted - self.warmups, max(1, int(ROUND_US / max(block, 1e-3))))
-            self._events.block_us(self._launch, count)
-            self.warmups += count
-        us = float(np.median(self._events.singles(self._launch, MIN_WARMUPS)))
-        self.warmups += 1 + MIN_WARMUPS
-        self._events.late = 0
-        return us
-
-
-class Warm(_Sampler):
+class Warm(GpuSampler):
     """CUDA events around each launch, a queue of them behind a wait."""
 
-    def take(self, count: int) -> FloatArray:
-        return self._events.singles(self._launch, count)
+    def take(self, count: int, timed: Timed = nullcontext) -> FloatArray:
+        return self._events.singles(self._launch, count, timed)
 
 
-class Cold(_Sampler):
+class Cold(GpuSampler):
     """The same with the L2 flushed before each launch, outside the two events."""
 
     def __init__(self, launch: Launch, gpu: Gpu, most: int) -> None:
@@ -115,11 +40,11 @@ class Cold(_Sampler):
         self._flush = gpu.flush()
         self.flush_bytes = self._flush.size
 
-    def take(self, count: int) -> FloatArray:
-        return self._events.flushed(self._launch, self._flush, count)
+    def take(self, count: int, timed: Timed = nullcontext) -> FloatArray:
+        return self._events.flushed(self._launch, self._flush, count, timed)
 
 
-class Graph(_Sampler):
+class Graph(GpuSampler):
     """Replays of a CUDA graph of as many launches as take about a millisecond; a sample is a replay by its launches."""
 
     clock = "cuda graph"
@@ -135,12 +60,13 @@ class Graph(_Sampler):
         self._replay = _captured(self._gpu, body)
         self.launches_per_sample = launches
         self.round_size = self._fitting(us * launches, REPLAYS)
+        self._learn()
 
-    def take(self, count: int) -> FloatArray:
-        return self._events.singles(self._replay, count) / self.launches_per_sample
+    def take(self, count: int, timed: Timed = nullcontext) -> FloatArray:
+        return self._events.singles(self._replay, count, timed) / self.launches_per_sample
 
 
-class GraphCold(_Sampler):
+class GraphCold(GpuSampler):
     """A CUDA graph of launches, before each of which the L2 is flushed, each between two events of the graph's own.
 
     The first launch of a replay is not timed. A replay gives `batch` samples.
@@ -169,35 +95,54 @@ class GraphCold(_Sampler):
 
         self._replay = _captured(self._gpu, body)
 
-    def take(self, count: int) -> FloatArray:
+    def take(self, count: int, timed: Timed = nullcontext) -> FloatArray:
         taken: list[float] = []
         for _ in range(count // self.batch):
-            self._replay()
-            self._gpu.synchronize()  # before the next replay writes the same events
+            with timed():
+                self._replay()
+                self._gpu.synchronize()  # before the next replay writes the same events
             taken += [start.elapsed_time(end) * 1e3 for start, end in self._pairs]
         return np.array(taken)
 
 
-class Profiled(_Sampler):
+class Profiled(GpuSampler):
     """The time that the GPU was busy in each launch, a session of the profiler a round."""
 
     clock = "profiler"
     limit = PROFILED_LAUNCHES
 
-    def prepare(self, stop: StopFlag) -> None:
-        super().prepare(stop)
-        self.take(MIN_WARMUPS)  # the first session loads CUPTI, which takes long
-        self.warmups += 1 + MIN_WARMUPS
+    def __init__(self, launch: Launch, gpu: Gpu, most: int) -> None:
+        super().__init__(launch, gpu, most)
+        self._spans: list[FloatArray] = []
 
-    def take(self, count: int) -> FloatArray:
-        self._launch()
+    @property
+    def kernel_us(self) -> float | None:  # type: ignore[override]
+        return float(np.median(np.concatenate(self._spans))) if self._spans else None
+
+    def _learn(self) -> None:
+        """The first session loads CUPTI, which takes long."""
+        super()._learn()
+        self._spans.clear()
+        self.lost_sessions = 0
+
+    def take(self, count: int, timed: Timed = nullcontext) -> FloatArray:
+        """`timed` is entered within the session: to begin one and to read its records is not what is timed."""
 
         def body() -> None:
-            for _ in range(count):
-                self._launch()
+            with timed():
+                for _ in range(count):
+                    self._launch()
+                self._gpu.synchronize()
 
-        busy, self.kernel_names = per_launch(self._gpu.profile(body), count)
-        return busy
+        def session() -> list[Activity]:
+            self._launch()
+            return self._gpu.profile(body)
+
+        found = profiled_launches(session, count)
+        self.kernel_names = found.names
+        self.lost_sessions += found.lost
+        self._spans.append(found.spans)
+        return found.busy
 
 
 class OnHost:
@@ -205,7 +150,9 @@ class OnHost:
 
     clock = "host"
     batch = launches_per_sample = 1
-    flush_bytes = late = 0
+    flush_bytes = late_samples = lost_sessions = 0
+    launched_us: float | None = None
+    kernel_us: float | None = None
     kernel_names: tuple[str, ...] = ()
 
     def __init__(self, launch: Launch, most: int, clock: Clock | None = None) -> None:
@@ -222,10 +169,10 @@ class OnHost:
         self._leads = us <= LEAD_LIMIT_US
         self.round_size = max(1, min(QUEUED_LAUNCHES, self._most, int(ROUND_US / max(us, 1e-3))))
 
-    def take(self, count: int) -> FloatArray:
+    def take(self, count: int, timed: Timed = nullcontext) -> FloatArray:
         if self._leads:
             self._launch()
-        return self._clock.singles(self._launch, count)
+        return self._clock.singles(self._launch, count, timed)
 
 
 _SAMPLERS: dict[str, Callable[[Launch, Gpu, int], Sampler]] = {

@@ -11,6 +11,7 @@ from workbench.engine.compare import same_bits
 from workbench.model import ErrorStats, Rechecked, Role
 
 SUSPECT_A_RACE = "changed while timing: suspect a race"
+CHANGED_AFTERWARDS = "launched again after timing it gives another output: suspect a race"
 
 
 @dataclass(frozen=True)
@@ -28,21 +29,23 @@ def recheck(
     error_of: Callable[[torch.Tensor], ErrorStats],
     again: Callable[[], torch.Tensor] | None,
 ) -> Rechecked:
-    """Compare `after`, the output that the timing left, with `before`; and two more launches with each other.
+    """Compare `after`, the output that the timing left, and the outputs of two more launches with `before`.
 
-    `again` launches once and gives a new output; None where that would take too long. Rows that were left out of the
-    check are left out here. The output failed if it changed although launches are deterministic, or if it was within
-    the tolerance and is not now. Bits that differ for another order of additions are reported, and are no failure.
+    `again` launches once and gives a new output, filled with NaN before where that can be done; None where it would
+    take too long. Rows that were left out of the check are left out here. The output failed if it changed although
+    the two launches agree with each other, or if it was within the tolerance and any of these is not. Bits that differ
+    for another order of additions are reported, and are no failure.
     """
     left_out = before.error.rows_left_out
-    equal = _same(before.out, after, left_out)
-    error = before.error if equal else error_of(after)
-    deterministic = None if again is None else _same(again(), again(), left_out)
-    got_worse = before.error.passed and not error.passed
-    failed = not equal and (deterministic is True or got_worse)
-    return Rechecked(
-        role, before.error.max_abs, error.max_abs, equal, deterministic, _text(equal, deterministic, failed), failed
-    )
+    later = [after] if again is None else [after, again(), again()]
+    same = [_same(before.out, out, left_out) for out in later]
+    errors = [before.error if is_same else error_of(out) for is_same, out in zip(same, later, strict=True)]
+    deterministic = None if again is None else _same(later[1], later[2], left_out)
+    got_worse = before.error.passed and not all(error.passed for error in errors)
+    failed = got_worse or (deterministic is True and not all(same))
+    worst = max(error.max_abs for error in errors)
+    text = _text(same[0], deterministic, failed)
+    return Rechecked(role, before.error.max_abs, worst, same[0], deterministic, text, failed)
 
 
 def _same(one: torch.Tensor, other: torch.Tensor, left_out: int) -> bool:
@@ -51,7 +54,7 @@ def _same(one: torch.Tensor, other: torch.Tensor, left_out: int) -> bool:
 
 def _text(equal: bool, deterministic: bool | None, failed: bool) -> str:
     if failed:
-        return SUSPECT_A_RACE
+        return CHANGED_AFTERWARDS if equal else SUSPECT_A_RACE
     if deterministic is False:
         after = "the same bits after timing" if equal else "other bits after timing, within the tolerance as before"
         return f"not deterministic: two launches on equal inputs differ; {after}"

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from workbench.engine.measure import Timed
-from workbench.engine.protocols import Sampler
+from workbench.engine.clocks import Timed
+from workbench.engine.sampler import Sampler
 from workbench.engine.stopping import StopFlag
 from workbench.model import Ending, FloatArray, IntArray, Role
-from workbench.statistics import BLOCKS, is_settled
+from workbench.statistics import BETWEEN_RUNS, BLOCKS, is_settled
 
 # What changes within less than this would be taken for the whole truth.
 MIN_SECONDS = 0.3
@@ -21,6 +21,8 @@ MIN_SECONDS = 0.3
 MIN_ROUNDS = BLOCKS
 # Asking costs some milliseconds, so that it is done when there are so many more samples.
 GROWTH = 1.1
+# An interval that is asked for again and again is narrow now and then by chance: it must be so at two looks in a row.
+SETTLED_LOOKS = 2
 
 Took = Callable[[Role, FloatArray], None]
 Pause = Callable[[float], None]
@@ -36,6 +38,10 @@ class Rounds:
     def samples(self, role: Role) -> FloatArray:
         """All samples in launch order."""
         return np.concatenate(self.taken[role])
+
+    def count(self, role: Role) -> int:
+        """How many samples there are."""
+        return sum(map(len, self.taken[role]))
 
     def starts(self, role: Role) -> IntArray:
         """The index of the first sample of each round."""
@@ -65,49 +71,81 @@ def run_rounds(
 
     Each round launches all of them equally often (but in whole batches), in an order drawn anew, so that no one's heat
     or clocks always meet the other. Only after a round are its samples handed to `took`, and is `pause` told the
-    seconds that have passed; `stop` is checked between rounds. `timed` is entered around each round. Ends as soon as
-    the medians of all are known to `statistics.PRECISION`, but not before MIN_SECONDS and MIN_ROUNDS, or at `limits`.
+    seconds that have passed; `stop` is checked between rounds. Where a stop or a failure breaks off a round, those who
+    had their turn in it are handed over. `timed` is entered around whatever is timed. Ends as soon as two looks after
+    each other found the medians of all known to `statistics.PRECISION`, but not before MIN_SECONDS and MIN_ROUNDS, or
+    at `limits`.
     """
     rounds = Rounds({role: [] for role in samplers})
-    order = np.random.default_rng(seed)
-    roles = tuple(samplers)
-    size = min(sampler.round_size for sampler in samplers.values())
-    began, asked = now(), 0
+    order, looks = np.random.default_rng(seed), _Looks(rounds)
+    began = now()
     while True:
         stop.check()
-        this: dict[Role, FloatArray] = {}
-        counts = {role: _next_count(samplers[role], size, rounds.taken[role], limits) for role in roles}
-        with timed():
-            for index in order.permutation(len(roles)):
-                role = roles[index]
-                this[role] = samplers[role].take(counts[role])
-        for role in roles:
-            rounds.taken[role].append(this[role])
-            took(role, this[role])
+        _take_round(rounds, samplers, limits, order, took, timed)
         passed = now() - began
         pause(passed)
         limit = _reached(rounds, samplers, limits, passed)
-        count = min(sum(map(len, rounds.taken[role])) for role in roles)
-        is_ripe = passed >= MIN_SECONDS and len(rounds.taken[roles[0]]) >= MIN_ROUNDS
-        if is_ripe and (limit is not None or count >= asked * GROWTH):
-            asked = count
-            if all(is_settled(rounds.samples(role)) for role in roles):
-                rounds.ended_by = "precision"
-                return rounds
+        if passed >= MIN_SECONDS and looks.are_settled(is_last=limit is not None):
+            rounds.ended_by = "precision"
+            return rounds
         if limit is not None:
             rounds.ended_by = limit
             return rounds
 
 
-def _next_count(sampler: Sampler, size: int, taken: list[FloatArray], limits: Limits) -> int:
+class _Looks:
+    """Looks at the samples whenever there are so many more, and counts how often in a row all were settled."""
+
+    def __init__(self, rounds: Rounds) -> None:
+        self._rounds = rounds
+        self._asked = 0
+        self._settled = 0
+
+    def are_settled(self, is_last: bool) -> bool:
+        """Whether the medians are known well enough; the last time is looked however few samples came."""
+        rounds = self._rounds
+        count = min(rounds.count(role) for role in rounds.taken)
+        if min(map(len, rounds.taken.values())) < MIN_ROUNDS or not (is_last or count >= self._asked * GROWTH):
+            return False
+        self._asked = count
+        # As the interval is stated in the end, with what the samples of one run cannot show.
+        settled = all(is_settled(rounds.samples(role), unseen=BETWEEN_RUNS) for role in rounds.taken)
+        self._settled = self._settled + 1 if settled else 0
+        return self._settled >= SETTLED_LOOKS
+
+
+def _take_round(
+    rounds: Rounds,
+    samplers: Mapping[Role, Sampler],
+    limits: Limits,
+    order: np.random.Generator,
+    took: Took,
+    timed: Timed,
+) -> None:
+    """One turn of each, and then its samples to `took`; also those of a round that is broken off."""
+    roles = tuple(samplers)
+    size = min(sampler.round_size for sampler in samplers.values())
+    counts = {role: _next_count(samplers[role], size, rounds.count(role), limits) for role in roles}
+    this: dict[Role, FloatArray] = {}
+    try:
+        for index in order.permutation(len(roles)):
+            role = roles[index]
+            this[role] = samplers[role].take(counts[role], timed)
+    finally:
+        for role in roles:
+            if role in this:
+                rounds.taken[role].append(this[role])
+                took(role, this[role])
+
+
+def _next_count(sampler: Sampler, size: int, taken: int, limits: Limits) -> int:
     """How many samples the next round takes: `size`, or what the limit still allows, in whole batches."""
-    left = limits.samples - sum(map(len, taken))
-    return max(sampler.batch, min(size, left) // sampler.batch * sampler.batch)
+    return max(sampler.batch, min(size, limits.samples - taken) // sampler.batch * sampler.batch)
 
 
 def _reached(rounds: Rounds, samplers: Mapping[Role, Sampler], limits: Limits, passed: float) -> Ending | None:
     """The limit that has been reached, None if none has."""
     for role, sampler in samplers.items():
-        if sum(map(len, rounds.taken[role])) + sampler.batch > limits.samples:
+        if rounds.count(role) + sampler.batch > limits.samples:
             return "samples"
     return "time" if passed >= limits.seconds else None

@@ -10,30 +10,29 @@ from typing import Any
 import torch
 
 from kernels import VARIANTS, TileTrace, reference
+from workbench.caveats import caveats_of
 from workbench.engine import device, trace
 from workbench.engine.baseline import SDPA_BACKENDS, Baseline, make_baseline
-from workbench.engine.clocks import CudaGpu, Launch
-from workbench.engine.compare import MAP_ITEM_BYTES, compare
+from workbench.engine.checks import Checks
+from workbench.engine.clocks import CudaGpu, Gpu, Launch
 from workbench.engine.failures import describe_failure
 from workbench.engine.inputs import Inputs, make_inputs
-from workbench.engine.keeping import ERROR_MAP_LIMIT_BYTES, kept_text
+from workbench.engine.keeping import kept_text
 from workbench.engine.measure import article_plan
-from workbench.engine.recheck import Before, recheck
 from workbench.engine.stopping import StopFlag
 from workbench.engine.tile import launched_tile
 from workbench.engine.timing import proven_backend, time_article, time_in_turns, with_kernel_time
 from workbench.engine.watch import Monitor, Watch
 from workbench.estimate import AGAIN_LIMIT_S
 from workbench.model import (
-    Checked,
     Comparison,
     DeviceInfo,
-    ErrorStats,
     Latency,
     Log,
     Measured,
     Measurement,
     Progress,
+    Provenance,
     Resources,
     Role,
     RunEvent,
@@ -45,15 +44,20 @@ from workbench.validate import TRACE_LIMIT_BYTES, trace_bytes
 
 Send = Callable[[RunEvent], None]
 
-# Afterwards the profiler says what of these times is the kernel. Not under article: it may make later launches dearer.
-LOOKED_INTO = ("warm", "cold", "graph", "graph-cold")
+NOTHING_KNOWN = Provenance()
 
 
 class Run:
     """The steps of one run and what they share. Correctness comes before speed, the trace after it."""
 
     def __init__(
-        self, request: RunRequest, info: DeviceInfo, send: Send, stop: StopFlag, monitor: Monitor | None = None
+        self,
+        request: RunRequest,
+        info: DeviceInfo,
+        send: Send,
+        stop: StopFlag,
+        monitor: Monitor | None = None,
+        provenance: Provenance = NOTHING_KNOWN,
     ) -> None:
         self._request = request
         self._problem = request.problem
@@ -62,20 +66,22 @@ class Run:
         self._stop = stop
         self._variant = next(v for v in VARIANTS if v.name == request.kernel)
         self._tile = launched_tile(request.problem, request.tile, self._variant, info)
-        self._gpu = CudaGpu() if info.mode == "cuda" else None
+        self._gpu: Gpu | None = CudaGpu() if info.mode == "cuda" else None
         self._watch = Watch(monitor, request.problem, send)
+        self._provenance = provenance
         self._compiled: Any = None
         self._seconds: dict[str, float] = {}
-        self._checks: dict[str, Checked] = {}
-        self._before: dict[str, torch.Tensor] = {}
+        self._latencies: dict[Role, Latency] = {}
+        self._sdpas_out: torch.Tensor | None = None
 
     def go(self) -> None:
-        """Inputs, float64 reference, both outputs checked, both timed, both checked again, the trace."""
+        """Inputs, float64 reference, both outputs checked, both timed, both checked again, both profiled, the trace."""
         problem = self._problem
         self._phase("drawing the inputs")
         inputs = make_inputs(problem, device.torch_device(self._mode))
         self._phase("computing the float64 reference")
-        self._expected = reference.attention(inputs.q, inputs.k, inputs.v, causal=problem.causal)
+        expected = reference.attention(inputs.q, inputs.k, inputs.v, causal=problem.causal)
+        self._checks = Checks(self._request, expected, self._send)
         self._inputs = inputs
         self._out = torch.full_like(inputs.q, float("nan"))
         sdpa = make_baseline(self._request.sdpa, problem, inputs) if self._request.sdpa != "none" else None
@@ -86,16 +92,12 @@ class Run:
             self._phase("checking SDPA")
             self._check_baseline(sdpa)
 
-        launches: dict[Role, Launch] = (
-            {"kernel": self._launch}
-            if sdpa is None
-            else {
-                "kernel": self._launch,
-                "baseline": sdpa,
-            }
-        )
+        launches: dict[Role, Launch] = {"kernel": self._launch}
+        if sdpa is not None:
+            launches["baseline"] = self._keeping(sdpa)
         self._time(launches)
         self._recheck(sdpa)
+        self._look_into(launches)
         self._trace()
         if self._request.keep_tensors:
             self._send_tensors(inputs)
@@ -122,11 +124,24 @@ class Run:
         """On the interpreter a launch is seconds of Python, which Stop may break off; on a GPU it is not."""
         return self._stop.interruptible() if self._mode == "interpreter" else nullcontext()
 
+    def _keeping(self, sdpa: Baseline) -> Launch:
+        """A launch of `sdpa` that keeps its output, so that the last timed one can be checked.
+
+        The one before is given up first: the allocator then takes the same memory again, as it would if none was kept.
+        """
+
+        def launch() -> None:
+            self._sdpas_out = None
+            self._sdpas_out = sdpa()
+
+        return launch
+
     def _check_kernel(self) -> None:
         with self._breakable():
             self._compiled, self._seconds["kernel"] = _timed_once(self._launch, self._mode)
-        self._check("kernel", self._variant.name, self._out, "")
-        self._before["kernel"] = self._out.clone()
+        self._checks.check("kernel", self._variant.name, self._out)
+        error = self._checks.found["kernel"].error
+        self._watch.say(caveats_of(self._request, self._mode, self._provenance, self._tile, error))
 
     def _check_baseline(self, sdpa: Baseline) -> None:
         problem = self._problem
@@ -140,48 +155,46 @@ class Run:
                 )
             )
         out, self._seconds["baseline"] = _timed_once(sdpa, self._mode)
-        self._check("baseline", "sdpa", sdpa.ordered(out), sdpa.backend, problem.blind_rows)
-        self._before["baseline"] = sdpa.ordered(out)
-
-    def _check(self, role: Role, name: str, out: torch.Tensor, backend: str, rows_left_out: int = 0) -> None:
-        request, problem = self._request, self._problem
-        found = compare(
-            out,
-            self._expected,
-            request.rtol,
-            request.atol,
-            rows_left_out=rows_left_out,
-            map_limit=ERROR_MAP_LIMIT_BYTES,
-        )
-        if found.heads:
-            size = MAP_ITEM_BYTES * problem.m * problem.d
-            what = f"error map of {name}"
-            self._send(Log(kept_text(what, found.heads, problem.total_heads, size, ERROR_MAP_LIMIT_BYTES)))
-        self._checks[role] = Checked(name, role, found.stats, found.error_map, backend, found.heads)
-        self._send(self._checks[role])
+        self._checks.check("baseline", "sdpa", sdpa.ordered(out), sdpa.backend, problem.blind_rows)
+        out.fill_(float("nan"))  # the allocator will give the same memory again
 
     def _time(self, launches: dict[Role, Launch]) -> None:
-        """Time all, and send what was measured. A dying run still says what the device did."""
+        """Time all, and send what was measured at once: what comes later may fail or be stopped.
+
+        A dying run still says what the device did.
+        """
         breakable = {role: self._breakable_launch(launch) for role, launch in launches.items()}
+        self._out.fill_(float("nan"))  # what a timed launch does not write is then found
         self._watch.begin()
         try:
             if self._request.protocol == "article":
                 for role, launch in breakable.items():
                     plan = article_plan(self._problem, self._mode, self._seconds[role])
-                    name = self._checks[role].implementation
-                    latency = time_article(role, name, launch, plan, self._gpu, self._send, self._stop, self._watch)
-                    self._send(Measured(self._measurement(role, latency)))
+                    name = self._checks.found[role].implementation
+                    self._measured(
+                        role, time_article(role, name, launch, plan, self._gpu, self._send, self._stop, self._watch)
+                    )
                 return
             timed = time_in_turns(self._request, breakable, self._gpu, self._send, self._stop, self._watch)
         finally:
             self._watch.end()
         for role, latency in timed.latencies.items():
-            if self._gpu is not None and self._request.protocol in LOOKED_INTO:
-                self._phase(f"profiling the {role}")
-                latency = with_kernel_time(latency, launches[role], self._gpu, self._send)
-            self._send(Measured(self._measurement(role, latency)))
+            self._measured(role, latency)
         if timed.ratio is not None:
             self._send(Comparison(timed.ratio))
+
+    def _look_into(self, launches: dict[Role, Launch]) -> None:
+        """Let the profiler say what of a launch is the kernel, and what SDPA's kernels are; amends what was measured.
+
+        When all that is timed has been timed and checked: the profiler may make later launches dearer.
+        """
+        if self._gpu is None or self._request.protocol == "profiler":
+            return
+        for role, latency in self._latencies.items():
+            self._phase(f"profiling the {role}")
+            looked = with_kernel_time(latency, launches[role], self._gpu, self._send)
+            if looked is not latency:
+                self._measured(role, looked)
 
     def _breakable_launch(self, launch: Launch) -> Launch:
         if self._mode == "cuda":
@@ -193,8 +206,13 @@ class Run:
 
         return breakable
 
+    def _measured(self, role: Role, latency: Latency) -> None:
+        """Send the measurement of `role`, which takes the place of one that was sent before."""
+        self._latencies[role] = latency
+        self._send(Measured(self._measurement(role, latency)))
+
     def _measurement(self, role: Role, latency: Latency) -> Measurement:
-        check, is_kernel = self._checks[role], role == "kernel"
+        check, is_kernel = self._checks.found[role], role == "kernel"
         backend = check.backend
         if backend in SDPA_BACKENDS:
             backend = proven_backend(backend, latency.kernel_names, self._send)
@@ -211,22 +229,17 @@ class Run:
         )
 
     def _recheck(self, sdpa: Baseline | None) -> None:
-        """Check what the timing left of the kernel's output, and one more output of SDPA."""
+        """Check what the timing left, and the output of two more launches of each."""
         self._phase("checking again after timing")
-        self._recheck_one("kernel", self._out, self._fresh_output)
+        self._checks.check_again("kernel", self._out, self._unless_long("kernel", self._fresh_output))
         if sdpa is not None:
-            self._recheck_one("baseline", sdpa.ordered(sdpa()), lambda: sdpa.ordered(sdpa()))
+            assert self._sdpas_out is not None
+            again = self._unless_long("baseline", lambda: sdpa.ordered(sdpa()))
+            self._checks.check_again("baseline", sdpa.ordered(self._sdpas_out), again)
 
-    def _recheck_one(self, role: Role, after: torch.Tensor, again: Callable[[], torch.Tensor]) -> None:
-        request, error = self._request, self._checks[role].error
-
-        def error_of(out: torch.Tensor) -> ErrorStats:
-            limits = (request.rtol, request.atol)
-            return compare(out, self._expected, *limits, rows_left_out=error.rows_left_out, map_limit=0).stats
-
+    def _unless_long(self, role: Role, again: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor] | None:
         is_long = self._mode == "interpreter" and self._seconds[role] > AGAIN_LIMIT_S
-        before = Before(self._before.pop(role), error)
-        self._send(recheck(role, before, after, error_of, None if is_long else again))
+        return None if is_long else again
 
     def _fresh_output(self) -> torch.Tensor:
         out = torch.full_like(self._out, float("nan"))
@@ -257,7 +270,7 @@ class Run:
             with self._breakable():
                 self._launch(out, buffers)
 
-        worst = self._checks["kernel"].error.worst[0]
+        worst = self._checks.found["kernel"].error.worst[0]
         capture = trace.Capture(request, self._tile, self._inputs, worst)
         if capture.heads:
             total, size = self._problem.total_heads, trace_bytes(request)

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.engine.clocks import Clock, CudaClock, Gpu, HostClock, Launch
 from workbench.engine.failures import CaptureError, describe_failure
 from workbench.engine.measure import Plan, measure_article
-from workbench.engine.profiling import backend_of, per_launch, was_used
+from workbench.engine.profiling import Activity, backend_of, profiled_launches, was_used
 from workbench.engine.protocols import Sampler, make_sampler
 from workbench.engine.rounds import Limits, Rounds, run_rounds
 from workbench.engine.stopping import StopFlag
@@ -23,10 +23,12 @@ Send = Callable[[RunEvent], None]
 
 # Enough for a median; the profiler's records are much alike.
 LOOKED_AT = 20
+# A flush fills one buffer, which is one activity.
+FLUSH_ACTIVITIES = 1
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedRun:
     """The latencies of a run, and the ratio of paired rounds where both were timed in turns."""
 
     latencies: Mapping[Role, Latency] = field(default_factory=dict)
@@ -44,8 +46,7 @@ def time_article(
     watch: Watch,
 ) -> Latency:
     """Time one implementation, called `name`, by the article's protocol; without a GPU on the host's clock."""
-    if gpu is not None and was_used():
-        send(Log("This engine has profiled before, which may make launches dearer for the CPU.\n"))
+    profiled_before = gpu is not None and was_used()
     done = 0
 
     def report(values: FloatArray) -> None:
@@ -57,7 +58,8 @@ def time_article(
 
     send(Progress(f"timing {name}", 0, plan.launches))
     clock: Clock = CudaClock(gpu) if gpu is not None else HostClock()
-    return judged(measure_article(launch, plan, clock, report, stop, watch.timed))
+    latency = judged(measure_article(launch, plan, clock, report, stop, watch.timed))
+    return replace(latency, profiled_before=profiled_before)
 
 
 def time_in_turns(
@@ -67,12 +69,13 @@ def time_in_turns(
     send: Send,
     stop: StopFlag,
     watch: Watch,
-) -> Timed:
+) -> TimedRun:
     """Time all `launches` in rounds by the request's protocol; without a GPU on the host's clock.
 
     Samples are sent between rounds, so that a failure or a stop keeps them. Raises CaptureError and ProfilerError where
     a launch does not take the protocol.
     """
+    before = gpu is not None and was_used()
     samplers = _prepared(request, launches, gpu, send, stop)
     phase = f"timing {' and '.join(launches)} in turns: {request.protocol}"
     limit_ms = round(request.max_seconds * 1e3)
@@ -87,11 +90,8 @@ def time_in_turns(
 
     limits = Limits(request.max_seconds, request.max_samples)
     rounds = run_rounds(samplers, limits, request.problem.seed, took, pause, stop, watch.timed)
-    for role, sampler in samplers.items():
-        if sampler.late:
-            send(Log(f"{role}: {sampler.late} queues of launches began before the CPU had submitted all of them.\n"))
-    latencies = {role: judged(_latency(request, role, sampler, rounds)) for role, sampler in samplers.items()}
-    return Timed(latencies, _ratio(rounds))
+    latencies = {role: _latency(request, role, sampler, rounds, before) for role, sampler in samplers.items()}
+    return TimedRun({role: judged(latency) for role, latency in latencies.items()}, _ratio(rounds))
 
 
 def judged(latency: Latency) -> Latency:
@@ -107,24 +107,33 @@ def judged(latency: Latency) -> Latency:
 
 
 def with_kernel_time(latency: Latency, launch: Launch, gpu: Gpu, send: Send) -> Latency:
-    """`latency` with the time that the GPU is busy in one launch, and the names of its kernels.
+    """`latency` with how long the GPU takes for one launch, and the names of its kernels.
 
-    Taken after the timing, since the profiler may make later launches dearer. That it cannot be had is only logged, but
-    a dead CUDA context raises.
+    Taken as the samples were: with the flush before each launch where they had one. After everything has been timed,
+    since the profiler may make later launches dearer. That it cannot be had is only logged, but a dead CUDA context
+    raises.
     """
+    flush = gpu.flush() if latency.flush_bytes else None
 
     def body() -> None:
         for _ in range(LOOKED_AT):
+            if flush is not None:
+                flush.write()
             launch()
+        gpu.synchronize()
+
+    def session() -> list[Activity]:
+        launch()
+        return gpu.profile(body)
 
     try:
-        launch()
-        busy, names = per_launch(gpu.profile(body), LOOKED_AT)
+        found = profiled_launches(session, LOOKED_AT, before=FLUSH_ACTIVITIES if flush is not None else 0)
     except Exception as error:
         gpu.synchronize()
         send(Log(f"whether the kernel is launch-bound is not known: {describe_failure(error).message}\n"))
         return latency
-    return replace(latency, kernel_us=float(np.median(busy)), kernel_names=names)
+    lost = latency.lost_sessions + found.lost
+    return replace(latency, kernel_us=float(np.median(found.spans)), kernel_names=found.names, lost_sessions=lost)
 
 
 def proven_backend(said: str, names: tuple[str, ...], send: Send) -> str:
@@ -154,22 +163,26 @@ def _name(request: RunRequest, role: Role) -> str:
     return f"kernel {request.kernel}" if role == "kernel" else f"sdpa {request.sdpa}"
 
 
-def _latency(request: RunRequest, role: Role, sampler: Sampler, rounds: Rounds) -> Latency:
+def _latency(request: RunRequest, role: Role, sampler: Sampler, rounds: Rounds, profiled_before: bool) -> Latency:
     samples = rounds.samples(role)
-    is_profiled = request.protocol == "profiler"
     return Latency(
         request.protocol,
         sampler.clock,
         samples,
-        float(samples.mean()),
+        None,
         sampler.warmups,
         len(samples) * sampler.launches_per_sample,
         ended_by=rounds.ended_by,
         rounds=len(rounds.taken[role]),
         round_starts=rounds.starts(role),
-        kernel_us=float(np.median(samples)) if is_profiled else None,
+        kernel_us=sampler.kernel_us,
         kernel_names=sampler.kernel_names,
         flush_bytes=sampler.flush_bytes,
+        launches_per_sample=sampler.launches_per_sample,
+        launched_us=sampler.launched_us,
+        late_samples=sampler.late_samples,
+        lost_sessions=sampler.lost_sessions,
+        profiled_before=profiled_before,
     )
 
 

@@ -7,13 +7,18 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
-from workbench.device_state import DeviceTrace, DeviceWarning, find_warnings
+from workbench.device_state import DeviceTrace, DeviceWarning, find_warnings, judged
 from workbench.model import DeviceState, Problem, RunEvent
 
-TELL_EVERY_S = 0.5
-ZEROS_FLATTER = DeviceWarning(
-    "inputs", "inputs are zeros: a GPU that flips no bits draws less power, and these times may flatter"
-)
+# The whole trace is sent, so that it is sent less often the longer it is: a fiftieth of the time since the beginning.
+TELL_EVERY_S, TELL_EVERY_SHARE = 0.5, 0.02
+# Inputs of which every value is the same: from one to the next no bit of an operand flips.
+FLATTERING = {
+    kind: DeviceWarning(
+        "inputs", f"inputs are {words}: a GPU that flips no bits draws less power, and these times may flatter"
+    )
+    for kind, words in (("zeros", "zeros"), ("constant", "one constant"))
+}
 NOTHING_TO_READ = "the interpreter runs on the CPU, whose clocks are not read"
 
 
@@ -41,15 +46,19 @@ class Watch:
     ) -> None:
         """Without a monitor the trace is empty, and says why."""
         self._monitor = monitor
-        self._always = (ZEROS_FLATTER,) if problem.inputs == "zeros" else ()
+        self._always = (FLATTERING[problem.inputs],) if problem.inputs in FLATTERING else ()
         self._send = send
         self._now = now
-        self._told_at = 0.0
+        self._began = self._told_at = 0.0
         self._is_open = False
+
+    def say(self, warnings: tuple[DeviceWarning, ...]) -> None:
+        """Say these too, with whatever the device does."""
+        self._always += warnings
 
     def begin(self) -> None:
         """Read from now on."""
-        self._told_at = self._now()
+        self._began = self._told_at = self._now()
         self._is_open = True
         if self._monitor is not None:
             self._monitor.begin()
@@ -61,15 +70,17 @@ class Watch:
     def tell(self) -> None:
         """Send the readings until now, if the last ones were sent some time ago. Not for inside a timed region."""
         now = self._now()
-        if self._monitor is not None and now - self._told_at >= TELL_EVERY_S:
+        due = max(TELL_EVERY_S, TELL_EVERY_SHARE * (now - self._began))
+        if self._monitor is not None and now - self._told_at >= due:
             self._told_at = now
-            self._tell(self._monitor.so_far())
+            trace = self._monitor.so_far()
+            self._tell(trace, find_warnings(trace))
 
     def end(self) -> None:
         """Stop reading, and send all readings; does nothing a second time."""
         if self._is_open:
             self._is_open = False
-            self._tell(DeviceTrace.without(NOTHING_TO_READ) if self._monitor is None else self._monitor.end())
+            self._tell(*judged(DeviceTrace.without(NOTHING_TO_READ) if self._monitor is None else self._monitor.end()))
 
-    def _tell(self, trace: DeviceTrace) -> None:
-        self._send(DeviceState(trace, (*self._always, *find_warnings(trace))))
+    def _tell(self, trace: DeviceTrace, found: tuple[DeviceWarning, ...]) -> None:
+        self._send(DeviceState(trace, (*self._always, *found)))

@@ -1,0 +1,212 @@
+"""Single steps of a run in this process, on the interpreter: outputs that go wrong, and what an early end leaves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.engine.fake_gpu import FakeGpu
+from tests.samples import INTERPRETER
+from workbench.engine import steps
+from workbench.engine.baseline import make_baseline
+from workbench.engine.clocks import Gpu, Launch
+from workbench.engine.stopping import StopFlag, StoppedError
+from workbench.engine.timing import TimedRun, time_article, time_in_turns
+from workbench.model import (
+    Comparison,
+    Latency,
+    Measured,
+    Problem,
+    Rechecked,
+    RunEvent,
+    RunRecord,
+    RunRequest,
+    TileConfig,
+)
+from workbench.session import RunBuilder
+
+pytestmark = pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")
+
+REQUEST = RunRequest(Problem(16, 16, 8), TileConfig(16, 16), trace=False, protocol="warm", max_samples=8)
+ALONE = replace(REQUEST, sdpa="none")
+Wild = Callable[[int, torch.Tensor, Callable[[], object]], None]
+
+
+def run_of(request: RunRequest, events: list[RunEvent], stop: StopFlag | None = None) -> steps.Run:
+    return steps.Run(request, INTERPRETER, events.append, stop or StopFlag())
+
+
+def record_of(request: RunRequest, events: list[RunEvent]) -> RunRecord:
+    builder = RunBuilder(request)
+    for event in events:
+        builder.take(event)
+    return builder.record()
+
+
+def run_wild(monkeypatch: pytest.MonkeyPatch, request: RunRequest, wild: Wild) -> RunRecord:
+    """A run whose kernel is `wild`, which is given the launch's number, the output, and the real launch."""
+    events: list[RunEvent] = []
+    run = run_of(request, events)
+    real, count = run._variant.launch, 0
+
+    def launch(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.Tensor, **options: object) -> None:
+        nonlocal count
+        count += 1
+        wild(count, out, lambda: real(q, k, v, out, **options))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(run, "_variant", replace(run._variant, launch=launch))
+    run.go()
+    return record_of(request, events)
+
+
+@pytest.mark.parametrize("protocol", ["article", "warm"])
+@pytest.mark.parametrize("inputs", ["normal", "zeros"])
+def test_a_kernel_that_does_nothing_while_timed_is_found_out(
+    monkeypatch: pytest.MonkeyPatch, inputs: str, protocol: str
+) -> None:
+    """It works before and after. Of zeros the right output is zeros: what was not written must not look like that."""
+    request = replace(ALONE, protocol=protocol, problem=replace(ALONE.problem, inputs=inputs))
+    outputs: list[int] = []
+
+    def idle(count: int, out: torch.Tensor, real: Callable[[], object]) -> None:
+        outputs.append(out.data_ptr())
+        if count == 1 or out.data_ptr() != outputs[0]:
+            real()
+
+    record = run_wild(monkeypatch, request, idle)
+    (found,) = record.rechecked
+    assert outputs.count(outputs[0]) > 2 and len(set(outputs)) > 1, "it was timed, and launched twice more"
+    assert record.checked[0].error.passed and not record.passed
+    assert found.failed and not found.bits_equal and found.deterministic
+
+
+@pytest.mark.parametrize("inputs", ["normal", "zeros"])
+def test_a_kernel_that_does_nothing_is_wrong(monkeypatch: pytest.MonkeyPatch, inputs: str) -> None:
+    request = replace(ALONE, problem=replace(ALONE.problem, inputs=inputs))
+    record = run_wild(monkeypatch, request, lambda count, out, real: None)
+    assert not record.checked[0].error.passed and record.checked[0].error.non_finite == out_size(request)
+
+
+def out_size(request: RunRequest) -> int:
+    return request.problem.m * request.problem.d
+
+
+@pytest.mark.parametrize("inputs", ["normal", "zeros"])
+def test_a_kernel_that_works_only_where_it_is_timed_is_found_out(monkeypatch: pytest.MonkeyPatch, inputs: str) -> None:
+    """Its output after timing is right, but launches into other tensors write nothing."""
+    request = replace(ALONE, problem=replace(ALONE.problem, inputs=inputs))
+    first: list[int] = []
+
+    def launch(count: int, out: torch.Tensor, real: Callable[[], object]) -> None:
+        first.append(out.data_ptr())
+        if out.data_ptr() == first[0]:
+            real()
+
+    (found,) = run_wild(monkeypatch, request, launch).rechecked
+    assert found.bits_equal and found.failed
+
+
+def test_two_launches_are_held_against_each_other_and_not_one_against_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def restless(count: int, out: torch.Tensor, real: Callable[[], object]) -> None:
+        real()
+        out[0, 0, 3, 2] += 1e-5 * count
+
+    (found,) = run_wild(monkeypatch, ALONE, restless).rechecked
+    assert found.deterministic is False and not found.failed and not found.bits_equal
+
+
+def test_the_output_of_sdpas_last_timed_launch_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fresh call would be right."""
+    real = make_baseline
+
+    class Spoiled:
+        backend, note = "math", ""
+
+        def __init__(self, *arguments: object) -> None:
+            self._sdpa = real(*arguments)  # type: ignore[arg-type]
+            self.calls = 0
+            self.ordered = self._sdpa.ordered
+
+        def __call__(self) -> torch.Tensor:
+            self.calls += 1
+            out = self._sdpa()
+            return out + 1 if 2 < self.calls <= last_timed else out
+
+    last_timed = 10**9
+    for _ in range(2):  # the first time counts the calls: two more come after the timed ones
+        made: list[Spoiled] = []
+        monkeypatch.setattr(steps, "make_baseline", lambda *a, made=made: made.append(Spoiled(*a)) or made[-1])
+        events: list[RunEvent] = []
+        run_of(REQUEST, events).go()
+        last_timed = made[0].calls - 2
+    found = next(e for e in events if isinstance(e, Rechecked) and e.role == "baseline")
+    assert found.failed and not found.bits_equal and found.deterministic
+
+
+def on_a_gpu(monkeypatch: pytest.MonkeyPatch, run: steps.Run) -> None:
+    """Let `run` believe in a GPU, while its launches are timed on the host's clock."""
+
+    def in_turns(request: RunRequest, launches: object, gpu: Gpu, *others: object) -> TimedRun:
+        return time_in_turns(request, launches, None, *others)  # type: ignore[arg-type]
+
+    def article(role: object, name: str, launch: Launch, plan: object, gpu: Gpu, *others: object) -> Latency:
+        return time_article(role, name, launch, plan, None, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(steps, "time_in_turns", in_turns)
+    monkeypatch.setattr(steps, "time_article", article)
+    run._gpu = FakeGpu()
+
+
+@pytest.mark.parametrize("protocol", ["article", "warm"])
+@pytest.mark.parametrize("error", [StoppedError, RuntimeError], ids=["stop", "CUDA error"])
+@pytest.mark.parametrize("at", ["kernel", "baseline"])
+def test_an_end_while_profiling_loses_nothing_that_was_measured(
+    monkeypatch: pytest.MonkeyPatch, protocol: str, error: type[BaseException], at: str
+) -> None:
+    request = replace(REQUEST, protocol=protocol)
+    events: list[RunEvent] = []
+    run = run_of(request, events)
+    on_a_gpu(monkeypatch, run)
+    seen: list[Latency] = []
+
+    def look(latency: Latency, *others: object) -> Latency:
+        seen.append(latency)
+        if len(seen) == 1 + (at == "baseline"):
+            raise error
+        return replace(latency, kernel_us=3.0, kernel_names=("a_kernel",))
+
+    monkeypatch.setattr(steps, "with_kernel_time", look)
+    with pytest.raises(error):
+        run.go()
+    record = record_of(request, events)
+    assert [m.measurement.role for m in record.measured] == ["kernel", "baseline"] and len(record.rechecked) == 2
+    assert (record.comparison is not None) is (protocol == "warm")
+    kernel = record.measurement("kernel")
+    assert kernel is not None and kernel.latency.kernel_us == (None if at == "kernel" else 3.0)
+
+
+@pytest.mark.parametrize("protocol", ["article", "warm"])
+def test_what_the_profiler_says_amends_what_was_measured(monkeypatch: pytest.MonkeyPatch, protocol: str) -> None:
+    """When all that is timed has been timed and checked; and a backend that its kernels prove counts."""
+    request = replace(REQUEST, protocol=protocol)
+    events: list[RunEvent] = []
+    run = run_of(request, events)
+    on_a_gpu(monkeypatch, run)
+    monkeypatch.setattr(
+        steps,
+        "with_kernel_time",
+        lambda latency, *others: replace(latency, kernel_us=3.0, kernel_names=("fmha_cutlassF_f32",)),
+    )
+    run.go()
+    record = record_of(request, events)
+    assert [m.measurement.role for m in record.measured] == ["kernel", "baseline"]
+    assert all(m.measurement.latency.kernel_us == 3.0 for m in record.measured)
+    baseline = record.measurement("baseline")
+    assert baseline is not None and baseline.backend == "efficient"
+    kinds = [type(e) for e in events if isinstance(e, Measured | Comparison | Rechecked)]
+    compared = [Comparison] if protocol == "warm" else []
+    assert kinds == [Measured, Measured, *compared, Rechecked, Rechecked, Measured, Measured]

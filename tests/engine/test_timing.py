@@ -1,0 +1,190 @@
+"""What is said of a run's samples: intervals, ratios, modes, what of a launch is the kernel, and what went wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.engine.fake_bench import REQUEST, Bench
+from tests.engine.fake_gpu import COLD_US, FakeGpu
+from workbench.engine.clocks import Launch
+from workbench.engine.failures import CaptureError
+from workbench.engine.measure import Plan
+from workbench.engine.stopping import StopFlag
+from workbench.engine.timing import proven_backend, time_article, with_kernel_time
+from workbench.engine.watch import Watch
+from workbench.model import Latency, Log, Progress, RunEvent, Samples
+from workbench.statistics import BETWEEN_RUNS, PRECISION
+
+
+def test_a_run_in_turns_reports_what_its_samples_say() -> None:
+    bench = Bench(spread=0.01)
+    timed = bench.timed(replace(REQUEST, protocol="cold", max_samples=640))
+    kernel, baseline = timed.latencies["kernel"], timed.latencies["baseline"]
+    assert kernel.protocol == "cold" and kernel.clock == "cuda events" and kernel.flush_bytes > 0
+    assert kernel.interval is not None and kernel.interval.low < kernel.median < kernel.interval.high
+    assert kernel.half_width is not None and kernel.half_width < 3 * PRECISION
+    assert kernel.rounds == len(kernel.round_starts) == 20 and kernel.launches == 640
+    assert timed.ratio is not None
+    assert timed.ratio.baseline_over_kernel == pytest.approx(91.0 / 51.0, rel=0.01)
+    assert timed.ratio.low < timed.ratio.baseline_over_kernel < timed.ratio.high < 1.1 * timed.ratio.low
+    sent = {
+        role: [e.values for e in bench.events if isinstance(e, Samples) and e.role == role] for role in bench.launches
+    }
+    for role, latency in timed.latencies.items():
+        np.testing.assert_array_equal(np.concatenate(sent[role]), latency.samples)
+    assert baseline.median == pytest.approx(91.0, rel=0.01)
+
+
+def test_a_ratio_of_few_rounds_is_not_bounded() -> None:
+    timed = Bench().timed(replace(REQUEST, max_samples=64))
+    assert timed.ratio is not None and timed.ratio.is_level and timed.ratio.high == float("inf")
+
+
+def test_two_modes_and_a_drift_are_found() -> None:
+    bench = Bench()
+    turns = iter(range(10**6))
+    bench.launches = {"kernel": bench.gpu.implementation("a", lambda: 60.0 if next(turns) % 10 < 2 else 40.0)}
+    modes = bench.timed(replace(REQUEST, max_samples=1000)).latencies["kernel"].modes
+    assert (
+        modes is not None
+        and modes.centres == pytest.approx((40.0, 60.0))
+        and modes.shares[0] == pytest.approx(0.8, abs=0.03)
+    )
+    slow = iter(range(10**6))
+    bench.launches = {"kernel": bench.gpu.implementation("a", lambda: 40.0 + 0.02 * next(slow))}
+    timed = bench.timed(replace(REQUEST, max_samples=1000))
+    drift = timed.latencies["kernel"].drift
+    assert drift is not None and drift.relative > 0.05 and timed.ratio is None
+
+
+def test_a_failure_names_the_implementation_that_cannot_be_captured() -> None:
+    bench = Bench()
+    bench.gpu.refuses_capture = "no"
+    with pytest.raises(CaptureError, match="kernel article: it cannot be captured in a CUDA graph: no"):
+        bench.timed(replace(REQUEST, protocol="graph"))
+
+
+def test_progress_counts_towards_the_limit() -> None:
+    bench = Bench(spread=0.6)
+    bench.timed(replace(REQUEST, max_samples=200))
+    progress = [e for e in bench.events if isinstance(e, Progress) and e.total == 1000]
+    assert progress[0].done == 0 and all(0 < p.done <= 1000 for p in progress[1:]) and len(progress) > 3
+
+
+def test_late_samples_are_part_of_the_result() -> None:
+    bench = Bench()
+    turns = iter(range(10**6))
+
+    def slower_now_and_then() -> float:
+        bench.gpu.submit_us = 5.0 if next(turns) < 9000 else 700.0
+        return 40.0
+
+    bench.launches = {"kernel": bench.gpu.implementation("a", slower_now_and_then)}
+    latency = bench.timed(replace(REQUEST, max_samples=10_000)).latencies["kernel"]
+    assert 0 < latency.late_samples <= 32, "the next queues wait longer"
+    assert latency.notes == (
+        f"{latency.late_samples} of {len(latency.samples)} samples may hold launch cost: "
+        f"the GPU reached them before the CPU had submitted their queue",
+    )
+    assert Bench().timed().latencies["kernel"].notes == ()
+
+
+def of_one(protocol: str, launch: Launch, gpu: FakeGpu) -> Latency:
+    """A whole measurement of one launch, with what the profiler says of it."""
+    bench = Bench()
+    bench.gpu, bench.launches = gpu, {"kernel": launch}
+    latency = bench.timed(replace(REQUEST, protocol=protocol, max_samples=200)).latencies["kernel"]
+    if protocol == "profiler":
+        return latency
+    return with_kernel_time(latency, launch, gpu, bench.events.append)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "words"),
+    [
+        ("warm", "launch-bound: 5.0 µs of 14.7 µs is the kernel"),
+        ("graph", "launch-bound outside a graph: 5.0 µs of 14.7 µs is the kernel"),
+        ("profiler", "launch-bound outside a graph: 5.0 µs of 14.7 µs is the kernel"),
+    ],
+)
+def test_a_kernel_shorter_than_its_launch_is_launch_bound(protocol: str, words: str) -> None:
+    gpu = FakeGpu(submit_us=14.7)
+    latency = of_one(protocol, gpu.implementation("a", 5.0), gpu)
+    assert latency.launch_bound == words and latency.kernel_names == ("a_kernel",)
+    assert latency.figure_us == pytest.approx(5.0), "of which the figure holds nothing"
+
+
+@pytest.mark.parametrize("protocol", ["warm", "cold", "graph", "graph-cold", "profiler"])
+def test_a_kernel_longer_than_its_launch_is_not(protocol: str) -> None:
+    gpu = FakeGpu(submit_us=14.7)
+    assert of_one(protocol, gpu.implementation("a", 14.0), gpu).launch_bound == ""
+    gaps = gpu.implementation("b", 12.0, ("one", "two", "three"), gap_us=4.0)
+    latency = of_one(protocol, gaps, gpu)
+    assert latency.launch_bound == "" and latency.kernel_us == pytest.approx(20.0 + 11.0 * (latency.flush_bytes > 0))
+
+
+@pytest.mark.parametrize("protocol", ["cold", "graph-cold"])
+def test_of_flushed_launches_the_profiler_sees_flushed_ones_and_not_the_flush(protocol: str) -> None:
+    gpu = FakeGpu()
+    latency = of_one(protocol, gpu.implementation("a", 40.0, ("one", "two")), gpu)
+    assert latency.kernel_us == pytest.approx(latency.median) == pytest.approx(40.0 + COLD_US)
+    assert latency.kernel_names == ("one", "two") and latency.launch_bound == ""
+
+
+def test_what_the_profiler_cannot_say_is_logged_and_a_lost_record_is_noted() -> None:
+    bench = Bench(spread=0.0)
+    latency = bench.timed(replace(REQUEST, max_samples=200)).latencies["kernel"]
+    bench.events.clear()
+    bench.gpu.losses = 1
+    looked = with_kernel_time(latency, bench.launches["kernel"], bench.gpu, bench.events.append)
+    assert looked.kernel_us == pytest.approx(40.0) and looked.lost_sessions == 1 and not bench.events
+    assert looked.notes == ("1 of the profiler's sessions lost records and were repeated",)
+
+    bench.gpu.has_profiler = False
+    assert with_kernel_time(latency, bench.launches["kernel"], bench.gpu, bench.events.append) is latency
+    assert "saw no kernel" in "".join(e.text for e in bench.events if isinstance(e, Log))
+
+
+def test_the_profiler_protocol_knows_its_kernels_already() -> None:
+    baseline = Bench().timed(replace(REQUEST, protocol="profiler")).latencies["baseline"]
+    assert baseline.kernel_names == ("fmha_cutlassF_f32",)
+    assert baseline.kernel_us == pytest.approx(baseline.median, rel=1e-3)
+    assert baseline.launch_bound == ""
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_whether_the_engine_had_profiled_is_kept(monkeypatch: pytest.MonkeyPatch, used: bool) -> None:
+    monkeypatch.setattr("workbench.engine.timing.was_used", lambda: used)
+    bench = Bench()
+    assert bench.timed().latencies["kernel"].profiled_before is used
+    watch = Watch(None, REQUEST.problem, bench.events.append)
+    launch = bench.launches["kernel"]
+    article = time_article("kernel", "article", launch, Plan(3, 20), bench.gpu, bench.events.append, StopFlag(), watch)
+    assert article.profiled_before is used is bool(article.notes)
+    assert not [e for e in bench.events if isinstance(e, Log)]
+
+
+def test_replays_and_launches_are_told_apart() -> None:
+    latency = Bench().timed(replace(REQUEST, protocol="graph", max_samples=320)).latencies["kernel"]
+    assert latency.launches_per_sample == 25 and latency.launches == 25 * len(latency.samples) == 8000
+    assert latency.counted == "320 replays x 25 launches"
+    warm = Bench().timed(replace(REQUEST, max_samples=320)).latencies["kernel"]
+    assert warm.counted == "320 launches" and warm.block_average_us is None and warm.figure_name == "median"
+
+
+def test_a_backend_that_its_kernels_contradict_is_corrected_and_logged() -> None:
+    events: list[RunEvent] = []
+    assert proven_backend("flash", ("fmha_cutlassF_f32",), events.append) == "efficient"
+    assert "PyTorch said that SDPA takes flash; the kernels that ran are efficient's" in str(events)
+    events.clear()
+    assert proven_backend("efficient", ("fmha_cutlassF_f32",), events.append) == "efficient"
+    assert proven_backend("math", (), events.append) == "math" and not events
+
+
+def test_the_ratio_is_no_better_known_than_repeats_would_agree() -> None:
+    timed = Bench(spread=0.0).timed(replace(REQUEST, max_samples=640))
+    assert timed.ratio is not None and timed.ratio.baseline_over_kernel == pytest.approx(2.0)
+    assert timed.ratio.high / 2.0 - 1 == pytest.approx(BETWEEN_RUNS * 2**0.5)

@@ -1,0 +1,79 @@
+"""What the command line says of times: by which figure, of how many launches, and what keeps them from being all."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.samples import make_record
+from workbench.model import Measured, RunRecord
+from workbench.outcome import result_object, summary_lines
+from workbench.statistics import Interval
+
+
+def of_kernel(protocol: str, **latency: Any) -> RunRecord:
+    """A record whose kernel has these fields in its latency, and samples of 14.7 us."""
+    record = make_record(1, protocol=protocol, launches=320)
+    kernel, baseline = record.measured
+    known = {"samples": np.full(320, 14.7), "interval": Interval(14.6, 14.8), **latency}
+    found = replace(kernel.measurement.latency, **known)
+    return replace(record, measured=(Measured(replace(kernel.measurement, latency=found)), baseline))
+
+
+def lines_of(record: RunRecord) -> str:
+    return "\n".join(summary_lines(record))
+
+
+def json_of(record: RunRecord) -> dict[str, Any]:
+    printed = json.loads(json.dumps(result_object(record), allow_nan=False))
+    found: dict[str, Any] = printed["results"][0]
+    return found
+
+
+def test_the_articles_figure_is_its_block_and_the_median_is_named_as_that_of_single_launches() -> None:
+    record = of_kernel("article", block_average_us=12.5, launches=50)
+    text = lines_of(record)
+    assert "block average of 50 launches 12.5 µs, article protocol, cuda events" in text
+    assert "single launches: median 14.7 µs (14.6–14.8 µs at 95%), p20 14.7 µs, p80 14.7 µs; 50 launches" in text
+    printed = json_of(record)
+    latency, metrics = printed["latency"], printed["metrics"]
+    assert (latency["figure_us"], latency["figure_name"]) == (12.5, "block average of 50 launches")
+    assert (latency["block_average_us"], latency["median"]) == (12.5, 14.7)
+    assert metrics["figure"] == metrics["block_average"] == {"value": 12.5, "unit": "µs"}
+    flops = record.started.request.problem.flops
+    assert metrics["tflops"] == {"value": pytest.approx(flops / 12.5 / 1e6), "unit": "TFLOP/s"}
+
+
+def test_other_protocols_have_no_block() -> None:
+    record = of_kernel("cold")
+    assert "median 14.7 µs (14.6–14.8 µs at 95%), cold protocol" in lines_of(record)
+    latency = json_of(record)["latency"]
+    assert (latency["figure_us"], latency["figure_name"], latency["block_average_us"]) == (14.7, "median", None)
+
+
+def test_replays_are_not_called_launches() -> None:
+    record = of_kernel("graph", launches=8000, launches_per_sample=25)
+    assert "320 replays x 25 launches in 10 rounds" in lines_of(record)
+    assert json_of(record)["latency"]["launches_per_sample"] == 25
+
+
+def test_what_keeps_times_from_being_the_whole_truth_is_printed() -> None:
+    record = of_kernel("cold", late_samples=3, lost_sessions=1, kernel_us=5.1, launched_us=14.7, profiled_before=True)
+    words = [
+        "3 of 320 samples may hold launch cost: the GPU reached them before the CPU had submitted their queue",
+        "1 of the profiler's sessions lost records and were repeated",
+        "this engine had profiled before, which may make launches dearer for the CPU",
+    ]
+    text = lines_of(record)
+    assert all(f"note: {word}" in text for word in words)
+    latency = json_of(record)["latency"]
+    assert latency["notes"] == words and latency["late_samples"] == 3 and latency["profiled_before"] is True
+    assert latency["launch_bound"] == "launch-bound: 5.1 µs of 14.7 µs is the kernel"
+    assert latency["launched_us"] == 14.7
+    quiet = of_kernel("cold", profiled_before=True)
+    assert "note:" not in lines_of(quiet), "no figure of it holds what a launch costs"
+    assert "note: this engine had profiled" in lines_of(of_kernel("article", profiled_before=True))
