@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tests.engine.recorded_nvml import OWN, columns_of, facts_of, load
@@ -29,7 +31,7 @@ from workbench.model import (
     TileStates,
 )
 from workbench.modes import find_modes
-from workbench.statistics import Ratio, median_interval, paired_ratio
+from workbench.statistics import Interval, Ratio, median_interval, paired_ratio
 
 ROUNDS = 10
 GPU = DeviceInfo(
@@ -109,10 +111,12 @@ def make_record(
     launches: int = 50,
     protocol: str = "article",
     device_state: DeviceState | None = None,
+    interval: Interval | None = None,
 ) -> RunRecord:
     """A finished run (or one that ended in `failure`, then with nothing measured).
 
     Under `article` its launches are a fixed number, under others ROUNDS rounds in which kernel and SDPA took turns.
+    Both have the `interval` that is given, else that of their samples.
     """
     problem = problem or Problem(128, 512, 64, seed=run_id)
     tile = tile or TileConfig()
@@ -125,50 +129,41 @@ def make_record(
     checks, measured = [], []
     named: tuple[tuple[Role, str, float], ...] = (("kernel", "article", kernel_us), ("baseline", "sdpa", baseline_us))
     for role, name, centre in named:
-        error_map = np.abs(rng.normal(0, 4e-8 if passed or role == "baseline" else 1e-2, out.shape)).astype(np.float32)
-        stats = error_stats(error_map, passed or role == "baseline")
-        backend = "efficient" if role == "baseline" else ""
-        checks.append(Checked(name, role, stats, error_map, backend))
+        check = _check(rng, role, name, out.shape, passed or role == "baseline")
         samples = centre * (1 + 0.02 * np.abs(rng.standard_normal(launches)))
+        checks.append(check)
         latency = make_latency(samples, protocol, device)
-        measured.append(
-            Measured(
-                Measurement(
-                    name,
-                    role,
-                    problem,
-                    latency,
-                    stats,
-                    backend,
-                    tile if role == "kernel" else None,
-                    "ieee" if role == "kernel" else "",
-                    Resources(128, 0, 24576) if role == "kernel" else None,
-                )
-            )
-        )
-    states = TileStates(
-        tile.block_m,
-        tile.block_n,
-        problem.n,
-        m_tile.astype(np.float32),
-        m_running.astype(np.float32),
-        l_running.astype(np.float32),
-        m_error=1e-7,
-        l_error=2e-7,
-        bit_equal=True,
-    )
-    interleaved = protocol != "article" and launches
-    return RunRecord(
-        run_id,
-        started,
-        tuple(checks),
-        measured=tuple(measured),
-        states=states,
-        end=Finished(seconds=0.5),
-        comparison=Comparison(_paired(measured)) if interleaved else None,
-        rechecked=tuple(unchanged(check) for check in checks) if interleaved else (),
-        device_state=device_state,
-    )
+        measured.append(_measured(check, request, replace(latency, interval=interval or latency.interval)))
+    states = _states(tile, problem.n, m_tile, m_running, l_running)
+    end = Finished(seconds=0.5)
+    record = RunRecord(run_id, started, tuple(checks), (), tuple(measured), states, end, device_state=device_state)
+    return _in_turns(record) if protocol != "article" and launches else record
+
+
+def _in_turns(record: RunRecord) -> RunRecord:
+    """`record` as of a run in which kernel and SDPA took turns, and were checked again."""
+    comparison = Comparison(_paired(record.measured))
+    return replace(record, comparison=comparison, rechecked=tuple(unchanged(check) for check in record.checked))
+
+
+def _check(rng: np.random.Generator, role: Role, name: str, shape: tuple[int, ...], passed: bool) -> Checked:
+    error_map = np.abs(rng.normal(0, 4e-8 if passed else 1e-2, shape)).astype(np.float32)
+    backend = "efficient" if role == "baseline" else ""
+    return Checked(name, role, error_stats(error_map, passed), error_map, backend)
+
+
+def _measured(check: Checked, request: RunRequest, latency: Latency) -> Measured:
+    name, role, problem = check.implementation, check.role, request.problem
+    if role == "baseline":
+        return Measured(Measurement(name, role, problem, latency, check.error, check.backend))
+    resources = Resources(128, 0, 24576)
+    return Measured(Measurement(name, role, problem, latency, check.error, "", request.tile, "ieee", resources))
+
+
+def _states(tile: TileConfig, n: int, m_tile: FloatArray, m_running: FloatArray, l_running: FloatArray) -> TileStates:
+    m_tile, m_running, l_running = (array.astype(np.float32) for array in (m_tile, m_running, l_running))
+    sizes = tile.block_m, tile.block_n, n
+    return TileStates(*sizes, m_tile, m_running, l_running, m_error=1e-7, l_error=2e-7, bit_equal=True)
 
 
 def make_latency(samples: FloatArray, protocol: str = "article", device: DeviceInfo = GPU) -> Latency:
@@ -180,7 +175,7 @@ def make_latency(samples: FloatArray, protocol: str = "article", device: DeviceI
         protocol,
         "cuda events" if device.mode == "cuda" else "host",
         samples,
-        float(samples.mean()),
+        float(samples.mean()) if fixed and device.mode == "cuda" else None,
         10,
         launches,
         interval=median_interval(samples),
@@ -192,7 +187,7 @@ def make_latency(samples: FloatArray, protocol: str = "article", device: DeviceI
     )
 
 
-def _paired(measured: list[Measured]) -> Ratio:
+def _paired(measured: tuple[Measured, ...]) -> Ratio:
     kernel, baseline = (np.array_split(m.measurement.latency.samples, ROUNDS) for m in measured)
     return paired_ratio(kernel, baseline)
 

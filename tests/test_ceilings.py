@@ -99,9 +99,17 @@ def test_a_damaged_file_is_as_none_and_is_replaced(tmp_path: Path, text: str) ->
         ("700.0", '"much"'),
         ('"GPU-1"', "null"),
         ('"bf16: throttled by power"', "1"),
+        ("4250000000000.0", "0.0"),
+        ("4250000000000.0", "-1.0"),
+        ("4250000000000.0", "true"),
+        ("4250000000000.0", "NaN"),
+        ("51000000000000.0", "-51e12"),
+        ("51000000000000.0", "Infinity"),
+        ("700.0", "0"),
+        ("700.0", "NaN"),
     ],
 )
-def test_a_field_of_the_wrong_kind_is_not_taken(tmp_path: Path, right: str, wrong: str) -> None:
+def test_a_field_that_cannot_be_is_not_taken(tmp_path: Path, right: str, wrong: str) -> None:
     save_ceilings(H200, tmp_path)
     text = (tmp_path / FILE).read_text(encoding="utf-8")
     assert right in text

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from workbench.model import Failed
 from workbench.session import Session
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,9 +48,7 @@ def test_run_json_is_one_object_with_the_promised_fields() -> None:
         assert latency["median"] == pytest.approx(np.median(samples))
         assert min(samples) <= latency["p20"] <= latency["median"] <= latency["p80"] <= max(samples)
         assert one["error"]["passed"] and one["error"]["rtol"] == 2e-3
-    ratio = result["ratio"]
-    assert ratio["low"] <= ratio["baseline_over_kernel"] <= ratio["high"]
-    assert ratio["comparable"] is False and ratio["paired"] is False
+    assert result["ratio"] is None, "on the interpreter it would say nothing"
     assert result["trace"]["bit_equal"] is True
     assert result["provenance"]["kernel_file"] == "kernels/article.py" and result["provenance"]["power_limit_w"] is None
     assert "interpreter" in result["device_state"]["missing"][0]["reason"]
@@ -66,12 +67,40 @@ def test_a_protocol_in_turns_says_how_it_ended_and_how_well_the_medians_are_know
         assert latency["interval"]["low"] < latency["median"] < latency["interval"]["high"]
         assert latency["rounds"] == len(latency["round_starts"]) and latency["round_starts"][0] == 0
         assert latency["kernel_us"] is None and latency["kernel_names"] == [] and latency["launch_bound"] == ""
-        assert one["metrics"]["half_width"] == pytest.approx(100 * latency["half_width"])
-    assert result["ratio"]["paired"] is True
-    assert [warning["kind"] for warning in result["device_state"]["warnings"]] == ["inputs"]
+        assert one["metrics"]["half_width"] == {"value": pytest.approx(100 * latency["half_width"]), "unit": "%"}
+    assert result["measuring"] == {"protocol": "warm", "max_seconds": 1.5, "max_samples": 200}
+    assert kinds_of(result) == ["inputs"]
     words_ = tilescope("run", "-m", 20, "-n", 40, "-d", 8, *words, *ON_INTERPRETER).stdout
     assert "at 95%), warm protocol, host" in words_ and "rounds, ended " in words_
     assert "the same bits after timing" in words_ and "warning: inputs are zeros" in words_
+
+
+def kinds_of(result: dict[str, Any]) -> list[str]:
+    """Kinds of the warnings of what was printed as JSON, but for a CPU that other tests keep busy."""
+    return [warning["kind"] for warning in result["device_state"]["warnings"] if warning["kind"] != "cpu"]
+
+
+def test_a_check_that_zeros_would_pass_and_inputs_that_flatter_are_warned_of() -> None:
+    small = ("run", "--json", "-n", 64, "-d", 16, "--sdpa", "none", *ON_INTERPRETER)
+    uniform = json.loads(tilescope(*small, "-m", 16, "--inputs", "uniform", "--atol", 0.2).stdout)
+    assert kinds_of(uniform) == ["tolerance"] and uniform["results"][0]["error"]["passed"]
+    (text,) = (w["text"] for w in uniform["device_state"]["warnings"] if w["kind"] == "tolerance")
+    assert text.startswith("zeros would pass: the tolerance, 0.2, is not below the largest value of the output, 0.0")
+    constant = tilescope(*small, "-m", 16, "--inputs", "constant")
+    assert kinds_of(json.loads(constant.stdout)) == ["inputs"]
+
+
+def test_what_was_asked_and_is_not_done_is_warned_of() -> None:
+    asked = ("--kernel", "split_kv", "--block-n", 16, "--splits", 3, "--precision", "tf32", "--sdpa", "none")
+    done = tilescope("run", "--json", "-m", 16, "-n", 64, "-d", 16, *asked, *ON_INTERPRETER)
+    result = json.loads(done.stdout)
+    assert kinds_of(result) == ["precision", "splits"]
+    kernel = result["results"][0]
+    assert (kernel["tile"]["splits"], kernel["tile_asked"]["splits"]) == (2, 3)
+    assert (kernel["precision"], kernel["precision_computed"]) == ("tf32", "ieee")
+    provenance = result["provenance"]
+    assert provenance["cpu_cores"] == os.cpu_count() and provenance["torch_threads"] >= 1
+    assert len(provenance["load_average"]) == 3
 
 
 def test_the_interpreter_has_no_ceilings() -> None:
@@ -106,7 +135,7 @@ def test_a_failed_run_is_status_3_and_still_printed() -> None:
     assert done.returncode == 3
     failed = json.loads(done.stdout)["results"][0]
     assert failed["status"] == "failed" and failed["failure"]["kind"] == "timeout" and failed["failure"]["remedy"]
-    assert "try:" in done.stderr
+    assert "tilescope: Try a smaller tile" in done.stderr
 
 
 def test_options_before_the_command_count() -> None:
@@ -136,6 +165,56 @@ def test_ctrl_c_is_one_line_and_leaves_no_child() -> None:
     assert children and not any(map(is_alive, children))
 
 
+def test_a_run_that_ctrl_c_stops_is_kept_and_printed(tmp_path: Path) -> None:
+    """Also in a terminal, where the engine gets the signal too."""
+    path = tmp_path / "s.tilescope"
+    words = ["--preset", "tiny", "--protocol", "warm", "--max-seconds", "60", "--json", "--session", str(path)]
+    run = started("run", *words, *ON_INTERPRETER)
+    assert run.stderr is not None
+    next(line for line in run.stderr if "timing kernel and baseline" in line)
+    time.sleep(2.0)
+    os.killpg(run.pid, signal.SIGINT)
+    printed, errors = run.communicate(timeout=20)
+    assert run.returncode == 130 and errors.splitlines()[-1] == "tilescope: stopped"
+    result = json.loads(printed)
+    assert result["failure"]["kind"] == "cancelled" and result["results"][0]["partial"]["samples"]
+    (kept,) = Session(path, read_only=True).summaries()
+    assert isinstance(kept.end, Failed) and kept.partial and kept.checked
+
+
+# Sends itself what Ctrl+C sends, as soon as a module is asked for.
+WHILE_IMPORTING = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path, target=None):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+sys.argv[1:] = ["run", "--preset", "tiny"]
+import main
+sys.exit(main.main())
+"""
+
+
+@pytest.mark.parametrize("name", ["workbench.cli", "kernels.tiles", "workbench.commands", "numpy.linalg"])
+def test_ctrl_c_while_the_program_imports_is_one_line(name: str) -> None:
+    code = WHILE_IMPORTING.format(name=name)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "tilescope: stopped\n")
+
+
+def started(*words: str) -> subprocess.Popen[str]:
+    """`python main.py` at the head of a group of processes, as a terminal starts it."""
+    command = [sys.executable, "main.py", *words]
+    return subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
 def is_alive(pid: str) -> bool:
     """Whether the process runs; one that is dead and not yet reaped does not."""
     try:
@@ -155,6 +234,49 @@ def test_an_output_that_cannot_be_written_is_one_line() -> None:
             check=False,
         )
     assert done.returncode == 3 and done.stderr.startswith("tilescope: No space left")
+
+
+RIGHT = ("run", "--preset", "tiny", "--sdpa", "none", *ON_INTERPRETER)
+WRONG = (*RIGHT, "--rtol", "0", "--atol", "0")
+
+
+def shell(script: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """`script` with "$@" for the command with these words."""
+    command = ["bash", "-c", script, "bash", sys.executable, "main.py", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "status"),
+    [
+        ('{ "$@"; echo "rc $?" >&3; } 3>&2 | true', WRONG, 1),
+        ('{ "$@" 2>&1 >/dev/null; echo "rc $?" >&3; } 3>&2 | true', RIGHT, 0),
+        ('"$@" >&- <&-; echo "rc $?" >&2', RIGHT, 0),
+        ('"$@" 2>&-; echo "rc $?" >&2', RIGHT, 0),
+        ('"$@" >/dev/full; echo "rc $?" >&2', WRONG, 1),
+        ('"$@" >/dev/full; echo "rc $?" >&2', RIGHT, 3),
+    ],
+    ids=["stdout's reader gone", "stderr's reader gone", "closed", "stderr closed", "disk full, wrong", "disk full"],
+)
+def test_the_status_is_the_runs_own_whoever_reads_what_it_prints(
+    script: str, words: tuple[str, ...], status: int
+) -> None:
+    done = shell(script, *words)
+    assert done.stderr.splitlines()[-1] == f"rc {status}"
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
+def test_a_closed_stdout_is_said_in_one_line() -> None:
+    done = shell('"$@" >&-; echo "rc $?" >&2', "presets")
+    assert done.stderr.splitlines() == ["tilescope: stdout is closed: what would be printed is lost", "rc 0"]
+    done = shell('"$@" 2>&-; echo "rc $?"', *WRONG, "--json")
+    assert json.loads(done.stdout.splitlines()[0]) and done.stdout.splitlines()[1] == "rc 1", "nothing else is there"
+
+
+def test_a_trace_that_cannot_be_written_costs_no_result() -> None:
+    done = tilescope(*WRONG, "--json", "--trace", "/dev/full")
+    assert done.returncode == 1 and json.loads(done.stdout)["results"]
+    assert done.stderr.splitlines()[-1] == "tilescope: /dev/full cannot be written: No space left on device"
 
 
 def test_a_session_keeps_what_was_run(tmp_path: Path) -> None:
@@ -196,6 +318,7 @@ def test_a_session_keeps_what_was_run(tmp_path: Path) -> None:
             "protocol is 'fast'; allowed are article, cold, warm, graph",
         ),
         (("run", "--protocol", "cold", *ON_INTERPRETER), "protocol is cold, which flushes the L2 cache of a GPU"),
+        (("run", "--max-samples", "5"), "--max-samples is for the protocols cold, warm, graph, graph-cold, profiler; "),
         (("run", "--max-seconds", "0"), "max seconds is 0; allowed are above 0 to 600"),
         (("run", "--max-samples", "-1"), "max samples is -1; allowed are 1 to 1000000"),
         (("run", "--precision", "fp8"), "precision is 'fp8'; allowed are ieee, tf32"),
@@ -334,6 +457,17 @@ def test_doctor_says_what_it_found() -> None:
     assert findings["Triton"]["status"] == "ok"
     assert all(f["fix"] for f in findings.values() if f["status"] == "missing")
     assert done.returncode == (3 if any(f["status"] == "missing" for f in findings.values()) else 0)
+
+
+def test_a_picture_of_a_damaged_recording_is_refused(tmp_path: Path) -> None:
+    damaged = tmp_path / "r.tilescope"
+    damaged.write_bytes((ROOT / RECORDING).read_bytes())
+    with sqlite3.connect(damaged) as db:
+        db.execute("update runs set arrays = x'0011'")
+    db.close()
+    done = tilescope("screenshot", tmp_path / "p.png", "--session", damaged)
+    assert done.returncode == 2 and not (tmp_path / "p.png").exists()
+    assert done.stderr == "tilescope: the maps of run 13 in r.tilescope are damaged\n"
 
 
 def test_a_screenshot_of_the_window_and_of_a_panel(tmp_path: Path) -> None:

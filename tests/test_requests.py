@@ -6,8 +6,9 @@ from dataclasses import fields
 
 import pytest
 
-from workbench.cli import make_parser, request_from
+from workbench.cli import request_from
 from workbench.exits import UsageError
+from workbench.grammar import PANEL_NAMES, make_parser
 from workbench.model import DTYPES, PRECISIONS, Problem, RunRequest, TileConfig
 from workbench.presets import PRESETS
 from workbench.tolerances import ARTICLE_TOLERANCE, default_tolerance
@@ -83,3 +84,32 @@ def test_a_preset_is_what_it_says(preset: object) -> None:
 def test_a_general_fault_is_said_before_anything_starts() -> None:
     with pytest.raises(UsageError, match="kv_heads is 3; allowed are the divisors of heads: 1, 2, 4"):
         request("--heads", "4", "--kv-heads", "3")
+
+
+@pytest.mark.parametrize("option", ["--max-seconds", "--max-samples"])
+def test_a_limit_that_the_protocol_does_not_heed_is_refused(option: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        request(option, "3")
+    words = f"{option} is for the protocols cold, warm, graph, graph-cold, profiler; article takes a fixed number"
+    assert str(refused.value).startswith(words)
+    made = request(option, "3", "--protocol", "warm")
+    assert 3 in (made.max_seconds, made.max_samples)
+    with pytest.raises(UsageError, match=r"max s\w+ is -1; allowed are"):
+        request(option, "-1")
+
+
+def test_help_names_the_inputs_the_panels_and_what_is_not_for_article(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        make_parser().parse_args(["screenshot", "--help"])
+    assert left.value.code == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "controls (Setup), latency, softmax, error, roofline, memory, log, results (Runs)" in said
+    assert said.count("not for article") == 2
+    constant = said[said.index("constant: every value 0.5") :]
+    assert "which flatters; zeros: every value 0: as constant" in constant
+
+
+def test_the_panels_in_help_are_those_of_the_window() -> None:
+    from workbench.ui.panels import PANELS
+
+    assert tuple(PANEL_NAMES) == ("controls", *(panel.name for panel in PANELS), "results")

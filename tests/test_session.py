@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -95,13 +96,88 @@ def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_damaged_maps_are_named(session: Session) -> None:
+@pytest.mark.parametrize("damage", ["substr(arrays, 1, 100)", "x'00112233445566778899'", "'text'", "zeroblob(0)"])
+def test_damaged_maps_are_named(session: Session, damage: str) -> None:
     session.add(make_record(1))
     with sqlite3.connect(session.path) as db:
-        db.execute("update runs set arrays = substr(arrays, 1, 100)")
+        db.execute(f"update runs set arrays = {damage}")
     db.close()
-    with pytest.raises(SessionError, match="maps of run 1"):
+    with pytest.raises(SessionError) as refused:
         session.load(1)
+    assert str(refused.value) == "the maps of run 1 in runs.tilescope are damaged", "not NumPy's word of pickles"
+    assert len(session.summaries()) == 1, "its times are there all the same"
+
+
+def test_maps_of_another_run_are_no_maps_of_this_one(session: Session) -> None:
+    session.add(make_record(1))
+    session.add(make_record(2, failure=Failed("launch", "no luck")))
+    session.add(make_record(3, Problem(8, 16, 8)))
+    with sqlite3.connect(session.path) as db:
+        whole = "(select arrays from runs where id = {})"
+        db.execute(f"update runs set arrays = {whole.format(1)} where id = 3")
+        db.execute(f"update runs set arrays = {whole.format(2)} where id = 1")
+    db.close()
+    with pytest.raises(SessionError, match=r"the maps of run 1 in runs\.tilescope lack a0, a1"):
+        session.load(1)
+    with pytest.raises(SessionError, match="damaged run 3: the error map of article is of another shape"):
+        session.load(3)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "put", "words"),
+    [
+        (r'"\$samples": \[[^]]*\]', '"$samples": []', "the kernel has no samples"),
+        (r'"\$samples": \[[^,]*,', '"$samples": [NaN,', "a sample of the kernel is nan us"),
+        (r'"\$samples": \[[^,]*,', '"$samples": [-755.0,', "a sample of the kernel is -755 us"),
+        (r'"\$samples": \[[^,]*,', '"$samples": [Infinity,', "a sample of the kernel is inf us"),
+        (r'"\$samples": \[[^]]*\]', '"$samples": [0.0, 0.0, 3.0]', "a fifth of the kernel's samples are 0"),
+        (r'"d": 64', '"d": "64"', r"started.request.problem.d is '64'"),
+        (r'"d": 64', '"d": 0', "d is 0, and cannot be below 1"),
+        (r'"block_n": 16', '"block_n": null', "started.request.tile.block_n is None"),
+        (r'"passed": true', '"passed": "yes"', "error.passed is 'yes'"),
+        (r'"block_average_us": [0-9.]+', '"block_average_us": -1.0', "the kernel's block average is -1 us"),
+        (r'"worst": \[[^]]*\]', '"worst": [1]', r"error.worst is \(1,\)"),
+        (r'"started_at": "[^"]*"', '"started_at": 7', "started.started_at is 7"),
+    ],
+)
+def test_a_run_that_cannot_be_is_refused_in_one_line(session: Session, pattern: str, put: str, words: str) -> None:
+    """Whoever edits a file, or whatever damages it: it is not drawn, and not believed."""
+    session.add(make_record(1))
+    with sqlite3.connect(session.path) as db:
+        (text,) = db.execute("select record from runs").fetchone()
+        changed = re.sub(pattern, lambda found: put, text)
+        assert changed != text
+        db.execute("update runs set record = ?", (changed,))
+    db.close()
+    for read in (session.summaries, lambda: session.load(1)):
+        with pytest.raises(SessionError, match=f"runs.tilescope holds a damaged run 1: .*{words}") as refused:
+            read()
+        assert "\n" not in str(refused.value)
+
+
+def test_rounds_begin_within_the_samples(session: Session) -> None:
+    record = make_record(1, protocol="cold")
+    kernel, baseline = record.measured
+    for starts in ([0, 5, 5], [1, 2], [0, 50]):
+        latency = replace(kernel.measurement.latency, round_starts=np.array(starts, dtype=np.int64))
+        number = session.add(
+            replace(record, measured=(Measured(replace(kernel.measurement, latency=latency)), baseline))
+        ).run_id
+        with pytest.raises(SessionError, match=r"the kernel's (last round|rounds)"):
+            session.load(number)
+
+
+def test_a_word_of_a_later_version_is_no_damage(session: Session) -> None:
+    record = make_record(1, device_state=recorded_state("throttled"), failure=None)
+    session.add(record)
+    session.add(make_record(2, failure=Failed("compile", "no")))
+    with sqlite3.connect(session.path) as db:
+        db.execute("""update runs set record = replace(record, '"kind": "power"', '"kind": "moonshine"')""")
+        db.execute("""update runs set record = replace(record, '"kind": "compile"', '"kind": "novelty"')""")
+    db.close()
+    first, second = session.summaries()
+    assert first.device_state is not None and "moonshine" in [warning.kind for warning in first.device_state.warnings]
+    assert isinstance(second.end, Failed) and str(second.end.kind) == "novelty"
 
 
 def test_a_recording_is_never_written(session: Session) -> None:
@@ -148,9 +224,12 @@ def test_a_field_of_a_later_version_is_left_out(session: Session) -> None:
 def test_heads_and_splits_come_back(session: Session) -> None:
     record = make_record(1, Problem(20, 40, 8, batch=2, heads=4, kv_heads=2, dtype="fp16", causal=True))
     assert record.states is not None and record.states.m_tile is not None and record.states.m_tile.shape[0] == 8
-    states = replace(record.states, heads=(0, 1, 7), split_tiles=2)
+    few = {name: getattr(record.states, name)[[0, 1, 7]] for name in ("m_tile", "m_running", "l_running")}
+    states = replace(record.states, heads=(0, 1, 7), split_tiles=2, **few)
     check = record.checked[0]
-    kept = replace(check, heads=(0, 5), error=replace(check.error, worst=(5, 1, 2), rows_left_out=3))
+    assert check.error_map is not None
+    error = replace(check.error, worst=(5, 1, 2), rows_left_out=3)
+    kept = replace(check, heads=(0, 5), error=error, error_map=check.error_map[[0, 5]])
     session.add(replace(record, checked=(kept,), states=states))
     loaded = session.load(1)
     assert loaded.started.request.problem == record.started.request.problem
@@ -247,6 +326,24 @@ def test_opening_a_recording_twice_lists_it_once(tmp_path: Path) -> None:
     library.open_recording(recording.path)
     library.open_recording(recording.path)
     assert len(library.records()) == 1
+
+
+def test_recordings_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """By the folder that they lie in; each is read from its own file."""
+    library = Library(Session(tmp_path / "own.tilescope"))
+    paths = [tmp_path / folder / "r.tilescope" for folder in ("a", "b", "x/b")]
+    paths.append(tmp_path / "a" / "r.old")
+    for number, path in enumerate(paths, 1):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Session(path).add(make_record(number, tile=TileConfig(16 * number, 16)))
+        library.open_recording(path)
+    library.open_recording(tmp_path / "b" / "." / "r.tilescope")
+    records = {record.source: record for record in library.records()}
+    assert sorted(records) == ["r", "r (a)", "r (b)", "r (x/b)"] and len(library.records()) == 4
+    for source, block_m in (("r", 16), ("r (b)", 32), ("r (x/b)", 48), ("r (a)", 64)):
+        assert library.load(records[source]).started.request.tile.block_m == block_m
+    with pytest.raises(SessionError, match="open in this window"):
+        library.save_copy(paths[0])
 
 
 def test_the_recordings_in_assets_can_be_read() -> None:

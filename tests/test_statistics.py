@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from math import inf, log
+from dataclasses import replace
+from math import inf, sqrt
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
-from workbench.model import FloatArray
+from tests.samples import make_record
+from workbench.codec import decode, encode, plain
+from workbench.model import Comparison, FloatArray
 from workbench.statistics import (
     BETWEEN_RUNS,
     MIN_SETTLED,
+    PRECISION,
     Interval,
     Ratio,
     find_drift,
@@ -24,19 +30,14 @@ from workbench.statistics import (
     paired_ratio,
 )
 
-Draw = Callable[[np.random.Generator], FloatArray]
-
 TICK = 0.032  # us, the grid of CUDA events on recent GPUs
 
 
 def autocorrelated(rng: np.random.Generator, count: int, factor: float) -> FloatArray:
     """Normal values with standard deviation 1, each `factor` of the one before plus noise."""
-    values = np.empty(count)
     noise = rng.standard_normal(count) * np.sqrt(1 - factor**2)
-    values[0] = rng.standard_normal()
-    for i in range(1, count):
-        values[i] = factor * values[i - 1] + noise[i]
-    return values
+    values, _ = lfilter([1], [1, -factor], noise, zi=[factor * rng.standard_normal()])
+    return np.asarray(values)
 
 
 def on_grid(values: FloatArray, step: float = TICK) -> FloatArray:
@@ -45,51 +46,11 @@ def on_grid(values: FloatArray, step: float = TICK) -> FloatArray:
     return milliseconds.astype(np.float64) * 1e3
 
 
-def coverage(draw: Draw, truth: float, repeats: int = 200, seed: int = 1) -> float:
-    """The share of intervals that hold the true median."""
-    rng = np.random.default_rng(seed)
-    found = [median_interval(draw(rng)) for _ in range(repeats)]
-    return float(np.mean([interval.low <= truth <= interval.high for interval in found]))
-
-
-UNIMODAL: dict[str, tuple[Draw, float]] = {
-    "normal, 6": (lambda rng: rng.normal(100, 1, 6), 100),
-    "normal, 20": (lambda rng: rng.normal(100, 1, 20), 100),
-    "normal, 500": (lambda rng: rng.normal(100, 1, 500), 100),
-    "exponential, 100": (lambda rng: rng.exponential(1, 100), log(2)),
-    "log-normal, 1000": (lambda rng: rng.lognormal(0, 1, 1000), 1),
-    "Cauchy, 100": (lambda rng: rng.standard_cauchy(100), 0),
-    "on the clock's grid, 100": (lambda rng: on_grid(rng.normal(37.3, 0.03, 100)), 37.3),
-    "autocorrelated, 2000": (lambda rng: 100 + autocorrelated(rng, 2000, 0.9), 100),
-    "strongly autocorrelated, 4000": (lambda rng: 100 + autocorrelated(rng, 4000, 0.97), 100),
-}
-
-
-@pytest.mark.parametrize("name", UNIMODAL)
-def test_intervals_hold_the_true_median_as_often_as_they_say(name: str) -> None:
-    """95% of 200 are 190; 182 would be exceeded by chance in all but one case of 100."""
-    draw, truth = UNIMODAL[name]
-    assert coverage(draw, truth) >= 0.91
-
-
 def test_intervals_of_independent_samples_are_not_wider_than_needed() -> None:
     """The median of 1000 normal samples has a standard error of sqrt(pi / 2 / 1000) = 0.0396."""
     rng = np.random.default_rng(2)
     widths = [np.ptp([i.low, i.high]) for i in (median_interval(rng.normal(100, 1, 1000)) for _ in range(50))]
     assert np.mean(widths) == pytest.approx(2 * 2.13 * 0.0396, rel=0.15)
-
-
-@pytest.mark.parametrize("factor", [0.0, 0.9])
-def test_ten_repeats_agree_within_their_intervals_nine_times_in_ten(factor: float) -> None:
-    """What a user does: run it ten times, and look whether the runs contradict each other."""
-    rng = np.random.default_rng(3)
-    good = 0
-    for _ in range(20):
-        runs = [100 + autocorrelated(rng, 1000, factor) for _ in range(10)]
-        common = np.median(np.concatenate(runs))
-        held = sum(i.low <= common <= i.high for i in map(median_interval, runs))
-        good += held >= 9
-    assert good >= 16
 
 
 def test_a_drift_widens_the_interval() -> None:
@@ -123,7 +84,7 @@ def test_so_few_samples_have_no_95_percent_interval(count: int) -> None:
 
 def test_five_samples_have_a_90_percent_interval() -> None:
     interval = median_interval(np.array([3.0, 1.0, 5.0, 2.0, 4.0]), confidence=0.9)
-    assert interval == Interval(1.0, 5.0)
+    assert interval == Interval(1.0, 5.0, sampling=2 / 3, unseen=0.0)
 
 
 def test_constant_samples_give_an_interval_of_no_width() -> None:
@@ -149,6 +110,33 @@ def test_what_the_samples_cannot_show_is_added_to_what_they_do() -> None:
     assert more.low < own.low
     constant = median_interval(np.full(50, 37.0), unseen=BETWEEN_RUNS)
     assert (constant.low, constant.high) == pytest.approx((37 * (1 - BETWEEN_RUNS), 37 * (1 + BETWEEN_RUNS)))
+
+
+def test_what_the_samples_show_and_what_they_cannot_are_told_apart() -> None:
+    samples = np.random.default_rng(24).normal(100, 5, 400)
+    own, both = median_interval(samples), median_interval(samples, unseen=0.01)
+    width = own.relative_half_width(float(np.median(samples)))
+    assert own.sampling == both.sampling == pytest.approx(width)
+    assert (own.unseen, both.unseen) == (0.0, 0.01)
+    assert both.relative_half_width(float(np.median(samples))) == pytest.approx(np.hypot(width, 0.01), rel=0.01)
+    few = median_interval(samples[:3], unseen=0.01)
+    assert (few.sampling, few.unseen) == (inf, 0.01)
+    assert plain(both)["unseen"] == 0.01 and plain(few)["sampling"] is None
+
+
+def test_files_of_before_open_and_claim_nothing_of_the_parts() -> None:
+    record = make_record(1)
+    (first, *_), interval = record.measured, Interval(9.0, 11.0, 0.08, 0.06)
+    latency = replace(first.measurement.latency, interval=interval)
+    measured = replace(first, measurement=replace(first.measurement, latency=latency))
+    record = replace(record, measured=(measured,), comparison=Comparison(Ratio(2.0, 1.0, 3.0, 0.1, 0.0)))
+    data, arrays = encode(record)
+    now = decode(json.loads(json.dumps(data)), arrays)
+    assert now.comparison == record.comparison and now.measured[0].measurement.latency.interval == interval
+    without = re.sub(r', "(sampling|unseen)": [0-9.]+', "", json.dumps(data))
+    old = decode(json.loads(without), arrays)
+    assert old.comparison == Comparison(Ratio(2.0, 1.0, 3.0))
+    assert old.measured[0].measurement.latency.interval == Interval(9.0, 11.0)
 
 
 def test_an_outlier_hardly_moves_an_interval_and_is_not_removed() -> None:
@@ -187,18 +175,22 @@ def test_few_samples_are_not_settled_however_alike() -> None:
     assert is_settled(np.full(MIN_SETTLED, 100.0))
 
 
-def test_stopping_as_soon_as_it_is_settled_does_not_spoil_the_interval() -> None:
-    """Samples are looked at again and again, which favours moments at which they happen to be alike."""
-    rng = np.random.default_rng(10)
-    held = 0
-    for _ in range(60):
-        samples = 100 + 6 * autocorrelated(rng, 6000, 0.5)
-        count = MIN_SETTLED
-        while count < len(samples) and not is_settled(samples[:count]):
-            count = int(count * 1.2)
-        interval = median_interval(samples[:count])
-        held += interval.low <= 100 <= interval.high
-    assert held >= 51
+def test_what_a_run_cannot_see_counts_when_it_is_asked_whether_it_is_settled() -> None:
+    """Else a run would end at a precision of 1% and state an interval wider than that."""
+    samples = np.random.default_rng(25).normal(100, 6, 700)
+    own = median_interval(samples).relative_half_width(float(np.median(samples)))
+    assert 0.005 < own < PRECISION
+    assert is_settled(samples) and is_settled(samples, unseen=0.9 * sqrt(PRECISION**2 - own**2))
+    assert not is_settled(samples, unseen=1.1 * sqrt(PRECISION**2 - own**2))
+
+
+@pytest.mark.parametrize("period", [20, 64])
+def test_what_takes_turns_widens_an_interval_little(period: int) -> None:
+    """Launches are half a percent slower in every other half period: blocks may differ, but the run has seen it all."""
+    noise = np.random.default_rng(26).normal(0, 0.3, 2000)
+    interval = median_interval(100 + noise + 0.5 * (np.arange(2000) % period < period // 2))
+    assert interval.low <= 100.25 <= interval.high
+    assert interval.high - interval.low < 0.5
 
 
 def test_asking_costs_some_milliseconds() -> None:
@@ -209,7 +201,7 @@ def test_asking_costs_some_milliseconds() -> None:
         began = time.perf_counter()
         is_settled(samples)
         times.append(time.perf_counter() - began)
-    assert min(times) < 0.05
+    assert min(times) < 0.01
 
 
 def rounds(rng: np.random.Generator, factor: float, common: FloatArray) -> tuple[list[FloatArray], list[FloatArray]]:
@@ -225,12 +217,6 @@ def test_a_ratio_is_that_of_baseline_to_kernel() -> None:
     assert ratio.baseline_over_kernel == pytest.approx(1.5, rel=0.005)
     assert 1.48 < ratio.low < ratio.baseline_over_kernel < ratio.high < 1.52
     assert not ratio.is_level
-
-
-def test_the_interval_of_a_ratio_holds_it_as_often_as_it_says() -> None:
-    rng = np.random.default_rng(13)
-    found = [paired_ratio(*rounds(rng, 1.2, 1 + 0.1 * rng.random(60))) for _ in range(200)]
-    assert np.mean([ratio.low <= 1.2 <= ratio.high for ratio in found]) >= 0.91
 
 
 def test_what_slows_both_drops_out_of_the_ratio() -> None:
@@ -249,15 +235,17 @@ def test_equal_times_are_level() -> None:
 
 def test_one_round_bounds_no_ratio_and_its_inverse_is_as_open() -> None:
     ratio = paired_ratio([np.array([100.0])], [np.array([150.0])])
-    assert ratio == Ratio(1.5, 0.0, inf)
+    assert ratio == Ratio(1.5, 0.0, inf, sampling=inf, unseen=0.0)
     assert ratio.is_level
-    assert ratio.inverse == Ratio(1 / 1.5, 0.0, inf)
+    assert ratio.inverse == Ratio(1 / 1.5, 0.0, inf, sampling=inf, unseen=0.0)
 
 
 def test_a_ratio_of_two_that_each_have_something_unseen_has_more_of_it() -> None:
     exact = [np.full(3, 100.0)] * 30
     ratio = paired_ratio(exact, exact, unseen=0.01)
     assert (ratio.low, ratio.high) == pytest.approx((1 - 0.01414, 1 + 0.01414), abs=1e-5)
+    assert ratio.sampling == 0.0 and ratio.unseen == pytest.approx(0.01414, abs=1e-5)
+    assert (ratio.inverse.sampling, ratio.inverse.unseen) == (ratio.sampling, ratio.unseen)
 
 
 def test_rounds_may_have_different_numbers_of_launches() -> None:
@@ -311,7 +299,11 @@ def test_a_drift_under_the_limit_is_not_called_one() -> None:
     assert find_drift(samples, limit=0.001) is not None
 
 
-@pytest.mark.parametrize("samples", [[37.0], [1.0, 2, 3, 4, 5, 6, 7], [37.0] * 100])
+@pytest.mark.parametrize(
+    "samples",
+    [[37.0], [1.0, 2, 3, 4, 5, 6, 7], [37.0] * 100, [0.0] * 100, [0.0] * 60 + [1.0, 2.0] * 20, list(range(-90, 10))],
+    ids=["one", "seven", "constant", "zeros", "most are zero", "mostly below zero"],
+)
 def test_few_or_constant_samples_do_not_drift(samples: list[float]) -> None:
     assert find_drift(np.array(samples)) is None
 
@@ -321,12 +313,23 @@ def test_few_or_constant_samples_do_not_drift(samples: list[float]) -> None:
     [
         (on_grid(np.random.default_rng(20).normal(37.3, 0.1, 500)), TICK),
         (on_grid(np.random.default_rng(21).normal(762.6, 3.0, 20_000)), TICK),
+        (on_grid(np.random.default_rng(27).normal(5.2, 0.15, 500), 0.5), 0.5),  # as coarse as a clock's is taken to be
+        (on_grid(np.r_[np.random.default_rng(28).normal(37.3, 0.1, 500), 900.0, 2e6]), TICK),
         (np.random.default_rng(22).normal(37.3, 0.1, 500), 0),
         (np.full(100, 37.312), 0),
         (np.array([37.3]), 0),
         (np.tile([100.0, 103.0], 50), 0),  # a step of 3%: two kinds of launches, and no clock's
     ],
-    ids=["grid", "large grid", "continuous", "constant", "one sample", "two values"],
+    ids=[
+        "grid",
+        "large grid",
+        "coarse grid",
+        "grid with outliers",
+        "continuous",
+        "constant",
+        "one sample",
+        "two values",
+    ],
 )
 def test_the_clocks_grid_is_seen(samples: FloatArray, step: float) -> None:
     assert grid_step(samples) == pytest.approx(step, rel=1e-2)

@@ -18,8 +18,10 @@ from workbench.doctor import QT_LIBRARIES, X11_LIBRARIES, install_text, missing_
 from workbench.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable
 from workbench.library import Library
 from workbench.model import Failed, RunRecord, RunRequest
+from workbench.output import note, on_interrupt
 from workbench.presets import Preset
 from workbench.session import SUFFIX, Session, SessionError
+from workbench.ui.sizes import DEFAULT_SIZE
 
 if TYPE_CHECKING:
     from PyQt6.QtCore import QSettings
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from workbench.ui.main_window import MainWindow
 
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg")
-DEFAULT_SIZE = (1440, 900)
 NO_DISPLAY = (
     "there is no display to open a window on (DISPLAY and WAYLAND_DISPLAY are not set); "
     "run, screenshot, presets, kernels, ceilings and doctor work without one"
@@ -164,6 +165,7 @@ def _record_for(
                 record = _recorded_run(recording, run_id)
                 window.results.select((record.source, run_id))
                 window.show_record(record)
+            Session(recording, read_only=True).load(record.run_id)  # the window only says that its maps are damaged
         except SessionError as error:
             raise UsageError(str(error)) from error
         window.controls.set_request(record.started.request)  # the form belongs to the picture
@@ -177,10 +179,10 @@ def _record_for(
         interrupted.append(number)
         loop.quit()
 
-    signal.signal(signal.SIGINT, interrupt)
     window.settled.connect(loop.quit)
-    window.start(request)
-    loop.exec()
+    with on_interrupt(interrupt):
+        window.start(request)
+        loop.exec()
     if interrupted:
         raise KeyboardInterrupt
     return ended[0]
@@ -196,7 +198,7 @@ def _recorded_run(recording: Path, run_id: int) -> RunRecord:
 
 def _picture(app: QApplication, window: MainWindow, record: RunRecord, options: argparse.Namespace) -> int:
     """Save the picture and say, as `run` does, how the run ended."""
-    from workbench.ui.pictures import PictureError, save_picture, take_picture
+    from workbench.ui.pictures import PictureError, save_picture
 
     if isinstance(record.end, Failed) and record.end.kind == "invalid":
         raise UsageError(record.end.message)
@@ -205,13 +207,13 @@ def _picture(app: QApplication, window: MainWindow, record: RunRecord, options: 
         app.processEvents()
         window.flush()
     try:
-        save_picture(take_picture(widget, options.scale), options.output)
+        save_picture(window.picture_of(widget, options.scale), options.output)
     except PictureError as error:
         raise UsageError(str(error)) from error
     if options.session is not None:
         return EXIT_PASSED  # a picture of a recorded run, however that ended
     if isinstance(record.end, Failed):
-        print(f"tilescope: {record.end.message}", file=sys.stderr)
+        note(record.end.message)
         return EXIT_FAILED
     return EXIT_PASSED if all(check.error.passed for check in record.checked) else EXIT_WRONG
 
@@ -244,7 +246,7 @@ def _default_session() -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         folder = Path(tempfile.mkdtemp(prefix="tilescope-"))
-        print(f"tilescope: {base} cannot be written; this session's runs are kept in {folder}", file=sys.stderr)
+        note(f"{base} cannot be written; this session's runs are kept in {folder}")
     return folder / f"{datetime.now():%Y-%m-%d-%H%M%S}-{os.getpid()}{SUFFIX}"
 
 

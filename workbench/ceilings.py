@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import MISSING, asdict, dataclass, fields
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ NOT_MEASURED = "not measured: on the interpreter there is no GPU whose rates cou
 # Names of the matrix rates, in the order in which people list them.
 RATES = ("fp32", "tf32", "fp16", "bf16")
 _TEXTS = ("device", "driver", "torch", "date", "uuid")
+# The other numbers may be 0, which stands for not known.
+_ALWAYS_KNOWN = ("copy_bytes_per_s", "power_limit_w")
 
 
 class CeilingsError(Exception):
@@ -165,4 +168,8 @@ def _is_of_its_kind(name: str, value: Any) -> bool:
         return value is None or (isinstance(value, list) and all(isinstance(text, str) for text in value))
     if name == "power_limit_w" and value is None:
         return True
-    return isinstance(value, str if name in _TEXTS else int | float)
+    if name in _TEXTS:
+        return isinstance(value, str)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
+        return False
+    return value > 0 if name in _ALWAYS_KNOWN else value >= 0

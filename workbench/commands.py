@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FrameType
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from workbench import codec
 from workbench.ceilings import RATES, Ceilings
 from workbench.engine.host import KernelHost
 from workbench.estimate import ASK_ABOVE_SECONDS, duration_words, run_seconds
-from workbench.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable
+from workbench.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable
 from workbench.model import (
     CeilingsMeasured,
     Failed,
@@ -28,39 +26,78 @@ from workbench.model import (
     RunRequest,
     Started,
     Tensors,
-    TileStates,
     VariantInfo,
 )
 from workbench.outcome import result_object, summary_lines
+from workbench.output import OutputError, note, on_interrupt, out, pass_on
 from workbench.presets import PRESETS
 from workbench.session import RunBuilder, Session, SessionError
+from workbench.trace_file import trace_meta, write_trace
+from workbench.wording import remedy_text
+
+
+@dataclass
+class _Taken:
+    """A run as it came from the engine; `interrupted` by Ctrl+C, whatever of it was measured until then."""
+
+    record: RunRecord
+    tensors: Tensors | None
+    interrupted: bool
 
 
 def run(request: RunRequest, as_json: bool, trace: Path | None, session_path: Path | None) -> int:
-    """One run; the result on stdout, everything else on stderr. Returns the exit status of the command line."""
+    """One run; the result on stdout, everything else on stderr. Returns the exit status of the command line.
+
+    That is the run's own, also where its result cannot be printed or kept; it is 3 where a run that passed could not.
+    """
     session = _session(session_path)
     if trace is not None:
         check_writable(trace)
         request = replace(request, keep_tensors=True)
-    record, tensors = _run_to_end(request, session)
+    taken = _run_to_end(request)
+    record = taken.record
     if isinstance(record.end, Failed) and record.end.kind == "invalid":
         raise UsageError(record.end.message)
-    if trace is not None and record.states is not None and tensors is not None:
-        _write_trace(trace, record.states, tensors, trace_meta(record, record.states))
-    if as_json:
-        print(json.dumps(result_object(record)))
-    else:
-        print("\n".join(summary_lines(record)))
+    steps: list[Callable[[], object]] = [lambda: _print_result(record, as_json)]
+    if session is not None and not _is_empty(record):
+        steps.insert(0, lambda: session.add(record))
+    if trace is not None:
+        steps.append(lambda: _write_trace(taken, trace))
+    spoiled = [step for step in steps if not _succeeds(step)]
+    if taken.interrupted:
+        note("stopped")
+        return EXIT_INTERRUPTED
     if isinstance(record.end, Failed):
         return _failed(record.end)
-    return EXIT_PASSED if record.passed else EXIT_WRONG
+    return EXIT_WRONG if not record.passed else EXIT_FAILED if spoiled else EXIT_PASSED
+
+
+def _succeeds(step: Callable[[], object]) -> bool:
+    """Whether `step` could do what it does with a file; says why where not, so that the next step has its turn."""
+    try:
+        step()
+    except (OutputError, SessionError) as error:
+        note(str(error))
+        return False
+    return True
+
+
+def _is_empty(record: RunRecord) -> bool:
+    """Whether a run was stopped before it found anything."""
+    return isinstance(record.end, Failed) and record.end.kind == "cancelled" and not record.checked
+
+
+def _print_result(record: RunRecord, as_json: bool) -> None:
+    if as_json:
+        out(json.dumps(result_object(record)))
+    elif not _is_empty(record):
+        out("\n".join(summary_lines(record)))
 
 
 def list_presets() -> int:
     """Print every preset with its problem and where it comes from."""
     width = max(len(preset.name) for preset in PRESETS)
-    for preset in PRESETS:
-        print(f"{preset.name:<{width}}  {preset.problem.shape:<18}  {preset.title}")
+    out("\n".join(f"{one.name:<{width}}  {one.problem.shape:<18}  {one.title}" for one in PRESETS))
     return EXIT_PASSED
 
 
@@ -69,16 +106,15 @@ def list_kernels(as_json: bool) -> int:
     with _host() as host:
         for event in host.wait_ready():
             if isinstance(event, Failed):
-                print(f"tilescope: {event.message}", file=sys.stderr)
-                return EXIT_FAILED
+                return _failed(event)
         ready = host.ready
     assert ready is not None
-    print(json.dumps(kernels_object(ready)) if as_json else "\n".join(kernel_lines(ready)))
+    out(json.dumps(kernels_object(ready)) if as_json else "\n".join(kernel_lines(ready)))
     return EXIT_PASSED
 
 
 def ceilings(device: str, as_json: bool, again: bool) -> int:
-    """Print the rates that bound every kernel on the device; measured where none are kept, or `again` is set.
+    """Print the rates that a kernel is held against on the device; measured where none are kept, or `again` is set.
 
     Raises UsageError on the interpreter, which has none.
     """
@@ -91,9 +127,9 @@ def ceilings(device: str, as_json: bool, again: bool) -> int:
         for event in host.measure_ceilings() if found is None else ():
             match event:
                 case Progress(phase):
-                    print(f"tilescope: {phase}", file=sys.stderr)
+                    note(phase)
                 case Log(text):
-                    sys.stderr.write(text)
+                    pass_on(text)
                 case CeilingsMeasured(found):
                     pass
                 case Failed():
@@ -101,26 +137,28 @@ def ceilings(device: str, as_json: bool, again: bool) -> int:
                 case _:
                     pass
     assert found is not None
-    print(json.dumps(codec.plain(found)) if as_json else "\n".join(ceiling_lines(found)))
+    out(json.dumps(codec.plain(found)) if as_json else "\n".join(ceiling_lines(found)))
     return EXIT_PASSED
 
 
 def ceiling_lines(found: Ceilings) -> Iterator[str]:
-    """The rates in words, with what they hold for."""
-    yield f"{found.device}, driver {found.driver}, torch {found.torch}, measured {found.date}"
+    """The rates in words, with what they hold for, and what kept the device from its best."""
+    limit = f", power limit {found.power_limit_w:.0f} W" if found.power_limit_w is not None else ""
+    yield f"{found.device}{limit}, driver {found.driver}, torch {found.torch}, measured {found.date}"
     yield f"copy  {found.copy_bytes_per_s / 1e12:6.2f} TB/s, bytes read and bytes written"
     for name in RATES:
         rate = getattr(found, name)
         yield f"{name:<4}  {rate / 1e12:6.1f} TFLOP/s, of one large matrix product" if rate else f"{name:<4}  unknown"
+    yield from (f"warning: {note}" for note in found.notes)
 
 
 def _failed(failure: Failed) -> int:
     """Say why on stderr; the exit status. Raises UsageError where the request is at fault."""
     if failure.kind == "invalid":
         raise UsageError(failure.message)
-    print(f"tilescope: {failure.message}", file=sys.stderr)
+    note(failure.message)
     if failure.remedy:
-        print(f"tilescope: try: {failure.remedy}", file=sys.stderr)
+        note(remedy_text(failure))
     return EXIT_FAILED
 
 
@@ -172,41 +210,48 @@ def _dimensions(low: int, high: int, step: int) -> str:
     return span if step == 1 else f"{span} in multiples of {step}"
 
 
-def _run_to_end(request: RunRequest, session: Session | None) -> tuple[RunRecord, Tensors | None]:
-    """Run and collect; progress, logs and failures go to stderr as they come."""
+def _run_to_end(request: RunRequest) -> _Taken:
+    """Run and collect; progress, logs and failures go to stderr as they come. Ctrl+C stops the run, which then ends."""
     builder = RunBuilder(request)
     tensors, started = None, None
+    interrupts: list[int] = []
     with _host(request.device) as host:
-        for event in host.run(request):
-            builder.take(event)
-            match event:
-                case Progress(phase, 0, _):
-                    if started is not None:  # a run that is refused has started, and makes no progress
-                        _warn_of_long_run(started)
-                        started = None
-                    print(f"tilescope: {phase}", file=sys.stderr)
-                case Started():
-                    started = event
-                case Log(text):
-                    sys.stderr.write(text)
-                case Tensors():
-                    tensors = event
-                case _:
-                    pass
-    record = builder.record()
-    refused = isinstance(record.end, Failed) and record.end.kind == "invalid"
-    if session is not None and not refused:
-        record = session.add(record)
-    return record, tensors
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            interrupts.append(number)
+            host.stop()
+            host.abandon_start()
+
+        host.announce_run()
+        with on_interrupt(stop):
+            for event in host.run(request):
+                builder.take(event)
+                match event:
+                    case Progress(phase, 0, _):
+                        if started is not None:  # a run that is refused has started, and makes no progress
+                            _warn_of_long_run(started)
+                            started = None
+                        note(phase)
+                    case Started():
+                        started = event
+                    case Log(text):
+                        pass_on(text)
+                    case Tensors():
+                        tensors = event
+                    case _:
+                        pass
+    return _Taken(builder.record(), tensors, bool(interrupts))
 
 
 @contextmanager
 def _host(device: str = "auto") -> Iterator[KernelHost]:
-    host = KernelHost(device)
-    try:
-        yield host
-    finally:
-        host.close()
+    """An engine that is ended with the block, also by Ctrl+C."""
+    with on_interrupt(signal.default_int_handler):
+        host = KernelHost(device)
+        try:
+            yield host
+        finally:
+            host.close()
 
 
 def _session(path: Path | None) -> Session | None:
@@ -225,35 +270,10 @@ def _warn_of_long_run(started: Started) -> None:
     """Say on stderr how long it takes, before it does, where that is long."""
     seconds = run_seconds(started.request) if started.device.mode == "interpreter" else 0.0
     if seconds > ASK_ABOVE_SECONDS:
-        words = f"this takes about {duration_words(seconds)} on the interpreter; Ctrl+C stops it"
-        print(f"tilescope: {words}", file=sys.stderr)
+        note(f"this takes about {duration_words(seconds)} on the interpreter; Ctrl+C stops it")
 
 
-def trace_meta(record: RunRecord, states: TileStates) -> dict[str, Any]:
-    """What the arrays of a trace are of: the request as it was launched, and the order of the heads."""
-    request, kernel = record.started.request, record.measurement("kernel")
-    problem = request.problem
-    tile = kernel.tile if kernel is not None and kernel.tile is not None else request.tile
-    return {
-        "problem": codec.plain(problem),
-        "kernel": request.kernel,
-        "tile": codec.plain(tile),
-        "precision": request.precision,
-        "scale": problem.d**-0.5,
-        "split_tiles": states.split_tiles,
-        "heads": "number of head = batch * heads + head",
-        "heads_kept": list(states.heads or range(problem.total_heads)),
-    }
-
-
-def _write_trace(path: Path, states: TileStates, tensors: Tensors, meta: dict[str, Any]) -> None:
-    arrays: dict[str, npt.NDArray[Any]] = {"q": tensors.q, "k": tensors.k, "v": tensors.v, "out": tensors.out}
-    arrays["meta"] = np.array(json.dumps(meta))
-    if states.skipped or states.m_tile is None or states.m_running is None or states.l_running is None:
-        print(f"tilescope: no states in {path}: {states.skipped}", file=sys.stderr)
-    else:
-        arrays |= {"m_tile": states.m_tile, "m_running": states.m_running, "l_running": states.l_running}
-        if states.heads:  # q, k, v and out are of all heads, the states of these
-            arrays["heads"] = np.array(states.heads)
-    with path.open("wb") as file:  # a file, not a name: savez would add .npz to it
-        np.savez(file, **arrays)  # type: ignore[arg-type]
+def _write_trace(taken: _Taken, path: Path) -> None:
+    """The trace of a run that came so far. Raises OutputError."""
+    if taken.record.states is not None and taken.tensors is not None:
+        write_trace(path, taken.record.states, taken.tensors, trace_meta(taken.record, taken.record.states))

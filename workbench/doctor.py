@@ -10,7 +10,7 @@ import platform
 import shutil
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -18,6 +18,7 @@ from typing import Literal
 from workbench.engine.host import KernelHost
 from workbench.exits import EXIT_FAILED, EXIT_PASSED
 from workbench.model import Failed, Ready
+from workbench.output import out
 
 PYTHON_FROM, PYTHON_BELOW = (3, 11), (3, 14)
 MODULES = ("PyQt6", "pyqtgraph", "numpy", "torch", "triton", "pynvml")
@@ -54,9 +55,9 @@ def doctor(as_json: bool) -> int:
     """Print the findings; status 3 if something that every run needs is missing."""
     findings = list(examine())
     if as_json:
-        print(json.dumps({"findings": [asdict(finding) for finding in findings]}))
+        out(json.dumps({"findings": [asdict(finding) for finding in findings]}))
     else:
-        _print(findings)
+        out("\n".join(_lines(findings)))
     return EXIT_FAILED if any(finding.status == "missing" for finding in findings) else EXIT_PASSED
 
 
@@ -161,9 +162,9 @@ def _loads(library: str) -> bool:
     return True
 
 
-def _print(findings: list[Finding], write: Callable[[str], None] = print) -> None:
+def _lines(findings: list[Finding]) -> Iterator[str]:
     width = max(len(finding.name) for finding in findings)
     for finding in findings:
-        write(f"{finding.status:<7}  {finding.name:<{width}}  {finding.detail}")
+        yield f"{finding.status:<7}  {finding.name:<{width}}  {finding.detail}"
         if finding.fix:
-            write(f"{'':<7}  {'':<{width}}  -> {finding.fix}")
+            yield f"{'':<7}  {'':<{width}}  -> {finding.fix}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path
 
 from workbench.model import RunRecord
@@ -38,14 +39,28 @@ class Library:
         return summary
 
     def open_recording(self, path: Path) -> tuple[RunRecord, ...]:
-        """Read a recording's runs beside the others. Raises SessionError if it cannot be read."""
-        recording = Session(path, read_only=True)
+        """Read a recording's runs beside the others, or once more. Raises SessionError if it cannot be read."""
+        recording = Session(path, read_only=True, source=self._label(path))
         summaries = recording.summaries()
         if not summaries:
             raise SessionError(f"{path.name} holds no runs")
-        self._recordings[path.stem] = recording
-        self._records = [r for r in self._records if r.source != path.stem] + summaries
+        self._recordings[recording.source] = recording
+        self._records = [r for r in self._records if r.source != recording.source] + summaries
         return tuple(summaries)
+
+    def _label(self, path: Path) -> str:
+        """What the runs of a recording are said to come from: its name, with folders where another one has that name.
+
+        A recording that is open already keeps its label.
+        """
+        place = path.resolve()
+        for label, recording in self._recordings.items():
+            if recording.path.resolve() == place:
+                return label
+        folders = place.parent.parts
+        named = (f"{path.stem} ({'/'.join(folders[-depth:])})" for depth in range(1, len(folders) + 1))
+        numbered = (f"{path.stem} ({number})" for number in count(2))
+        return next(label for label in chain((path.stem,), named, numbered) if label not in self._recordings)
 
     def load(self, record: RunRecord) -> RunRecord:
         """The whole run that belongs to a summary. Raises SessionError if its file cannot be read."""

@@ -38,6 +38,9 @@ if TYPE_CHECKING:  # they know this module
     from workbench.device_state import DeviceTrace, DeviceWarning
     from workbench.statistics import Ratio
 
+ROLES: tuple[Role, ...] = ("kernel", "baseline")
+"""In reading order. What is drawn goes the other way round, so that the kernel lies on top."""
+
 Mode = Literal["cuda", "interpreter"]
 FailureKind = Literal["compile", "resources", "launch", "memory", "timeout", "died", "cancelled", "invalid"]
 
@@ -133,7 +136,8 @@ class Provenance:
     `kernel_file` is the file of the kernel's launcher, from the project's folder on, and `revision` that of git which
     last holds it: "" outside git, with a "+" where the file differs from it. `source_sha256` is of all modules that
     the kernel is made of. `power_limit_w`, `application_clocks` ("1980 MHz, memory 2619 MHz") and `ecc` ("on", "off")
-    are the GPU's, None and "" where it does not say.
+    are the GPU's, None and "" where it does not say. `load_average` is the host's when the run began, over the last
+    1, 5 and 15 minutes, on `cpu_cores`; torch may use `torch_threads` of them. They are empty and 0 in older runs.
     """
 
     kernel_file: str = ""
@@ -142,6 +146,9 @@ class Provenance:
     power_limit_w: float | None = None
     application_clocks: str = ""
     ecc: str = ""
+    load_average: tuple[float, ...] = ()
+    cpu_cores: int = 0
+    torch_threads: int = 0
 
 
 @dataclass(frozen=True)
@@ -360,10 +367,26 @@ class RunRecord:
         kept += [event for event in (self.device_state, self.states, self.end) if event is not None]
         return tuple(kept)
 
+    def is_wrong(self, role: Role | None = None) -> bool:
+        """Whether the output of `role` (None: of any) did not pass its check, or was another one after timing."""
+        asked = ROLES if role is None else (role,)
+        checked = any(not c.error.passed for c in self.checked if c.role in asked)
+        measured = any(not m.measurement.error.passed for m in self.measured if m.measurement.role in asked)
+        return checked or measured or any(r.failed for r in self.rechecked if r.role in asked)
+
     @property
     def passed(self) -> bool:
         """Whether every output that was checked is right, and none changed while it was timed."""
-        return all(c.error.passed for c in self.checked) and not any(r.failed for r in self.rechecked)
+        return not self.is_wrong()
+
+    def error(self, role: Role) -> ErrorStats | None:
+        """The error of the output of `role` before it was timed, or None while it is not known."""
+        check, measured = self.check(role), self.measurement(role)
+        return check.error if check is not None else measured.error if measured is not None else None
+
+    def recheck(self, role: Role) -> Rechecked | None:
+        """What was found when the output of `role` was checked again after timing, or None."""
+        return next((r for r in self.rechecked if r.role == role), None)
 
     def measurement(self, role: Role) -> Measurement | None:
         """The completed measurement of `role`, or None."""

@@ -28,8 +28,8 @@ INPUT_DISTRIBUTIONS = {
     "normal": "independent standard normal values",
     "uniform": "uniform in [-0.1, 0.1]",
     "outliers": "standard normal, one value in 256 multiplied by 20",
-    "constant": "every value 0.5, so that all scores are equal",
-    "zeros": "every value 0: all scores are equal, and a GPU that flips no bits draws less power, which flatters",
+    "constant": "every value 0.5: all scores are equal, and a GPU that flips no bits draws less power, which flatters",
+    "zeros": "every value 0: as constant, and the output is 0 as well",
 }
 
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sqlite3
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -36,8 +38,12 @@ from workbench.model import (
     Started,
     TileStates,
 )
+from workbench.soundness import find_damage
 
 SUFFIX = ".tilescope"
+# What NumPy and zipfile raise for arrays that are not, or no longer, what was written.
+_UNREADABLE = (ValueError, TypeError, KeyError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+_ARRAY_NAMES = re.compile(r'\{"\$array": "(\w+)"\}')
 FORMAT = "1"
 _SCHEMA = (
     "create table meta (name text primary key, value text not null)",
@@ -63,34 +69,53 @@ class RunBuilder:
 
     def take(self, event: RunEvent) -> None:
         """Add `event`, if it is one that is kept."""
-        record = self._record
         match event:
-            case Started():
-                self._record = replace(record, started=event)
-            case Checked():
-                self._record = replace(record, checked=(*record.checked, event))
             case Samples(role, values):
                 self._samples.setdefault(role, []).append(values)
             case Measured(measurement):
                 self._samples.pop(measurement.role, None)
-                self._record = replace(record, measured=(*record.measured, event))
-            case Comparison():
-                self._record = replace(record, comparison=event)
-            case Rechecked():
-                self._record = replace(record, rechecked=(*record.rechecked, event))
-            case DeviceState():
-                self._record = replace(record, device_state=event)
-            case TileStates():
-                self._record = replace(record, states=event)
-            case Finished() | Failed():
-                self._record = replace(record, end=event)
             case _:
                 pass
+        self._record = with_event(self._record, event)
 
     def record(self) -> RunRecord:
         """The run so far."""
         partial = tuple(Samples(role, np.concatenate(parts)) for role, parts in self._samples.items())
         return replace(self._record, partial=partial)
+
+
+def with_event(record: RunRecord, event: RunEvent) -> RunRecord:
+    """`record` with what `event` adds to it; the very same where that is nothing. Samples are left to who keeps them.
+
+    A check that is made once more takes the place of the one before.
+    """
+    match event:
+        case Started():
+            return replace(record, started=event)
+        case Checked():
+            others = tuple(check for check in record.checked if check.role != event.role)
+            return replace(record, checked=(*others, event))
+        case Measured():
+            return replace(record, measured=_with(record.measured, event))
+        case Comparison():
+            return replace(record, comparison=event)
+        case Rechecked():
+            rest = tuple(recheck for recheck in record.rechecked if recheck.role != event.role)
+            return replace(record, rechecked=(*rest, event))
+        case DeviceState():
+            return replace(record, device_state=event)
+        case TileStates():
+            return replace(record, states=event)
+        case Finished() | Failed():
+            return replace(record, end=event)
+        case _:
+            return record
+
+
+def _with(measured: tuple[Measured, ...], event: Measured) -> tuple[Measured, ...]:
+    """`measured` with `event`, in the place of an earlier one of its role if there is: it is that one amended."""
+    by_role = {one.measurement.role: one for one in measured}
+    return tuple((by_role | {event.measurement.role: event}).values())
 
 
 class Session:
@@ -99,9 +124,11 @@ class Session:
     Several processes may write to one file: the number of a run is given when it is written.
     """
 
-    def __init__(self, path: Path, read_only: bool = False) -> None:
+    def __init__(self, path: Path, read_only: bool = False, source: str | None = None) -> None:
+        """`source` is what the runs of a file that is only read say that they come from: None for the file's name."""
         self.path = path
         self.read_only = read_only
+        self.source = (path.stem if source is None else source) if read_only else ""
 
     def check(self) -> None:
         """Raise SessionError unless the file can be used: read if it is read-only, else made or written."""
@@ -128,10 +155,10 @@ class Session:
             db.execute("insert or replace into meta values ('sealed', 'yes')")
 
     def summaries(self) -> list[RunRecord]:
-        """All runs by number, without their maps and states."""
+        """All runs by number, without their maps and states. Raises SessionError if one of them is damaged."""
         with self._open() as db:
-            rows = db.execute("select record from runs order by id").fetchall()
-        return [self._record(row[0], {}) for row in rows]
+            rows = db.execute("select id, record from runs order by id").fetchall()
+        return [self._record(number, text, {}) for number, text in rows]
 
     def load(self, run_id: int) -> RunRecord:
         """One run, whole. Raises SessionError if there is none of that number, or it is damaged."""
@@ -142,16 +169,20 @@ class Session:
         try:
             with np.load(io.BytesIO(row[1])) as stored:
                 arrays: Arrays = {name: stored[name] for name in stored.files}
-        except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-            raise SessionError(f"the maps of run {run_id} in {self.path.name} cannot be read: {error}") from error
-        return self._record(row[0], arrays)
+        except _UNREADABLE as error:  # NumPy's own words speak of pickles, which nobody wrote
+            raise SessionError(f"the maps of run {run_id} in {self.path.name} are damaged") from error
+        if missing := sorted(set(_ARRAY_NAMES.findall(row[0])) - set(arrays)):
+            raise SessionError(f"the maps of run {run_id} in {self.path.name} lack {', '.join(missing)}")
+        return self._record(run_id, row[0], arrays)
 
-    def _record(self, text: str, arrays: Arrays) -> RunRecord:
+    def _record(self, number: int, text: str, arrays: Arrays) -> RunRecord:
         try:
             record = decode(json.loads(text), arrays)
-        except (ValueError, KeyError, TypeError) as error:
-            raise SessionError(f"{self.path.name} holds a run that cannot be read: {error}") from error
-        return replace(record, source=self.path.stem if self.read_only else "")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise SessionError(f"{self.path.name} holds a run {number} that cannot be read: {error}") from error
+        if damage := find_damage(record):
+            raise SessionError(f"{self.path.name} holds a damaged run {number}: {damage}")
+        return replace(record, source=self.source)
 
     @contextmanager
     def _open(self, write: bool = False) -> Iterator[sqlite3.Connection]:

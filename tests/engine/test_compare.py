@@ -29,7 +29,7 @@ def test_known_errors_give_known_statistics() -> None:
     assert stats.mean_abs == pytest.approx(1.5 / 4)
     assert stats.rms == pytest.approx(math.sqrt(1.25 / 4))
     assert stats.rel_fro == pytest.approx(math.sqrt(1.25 / 30))
-    assert not stats.passed and stats.rows_left_out == 0
+    assert not stats.passed and stats.rows_left_out == 0 and stats.largest == 4.0
     np.testing.assert_array_equal(found.error_map, [[[0.0, 0.5], [0.0, 1.0]]])
     assert found.error_map.dtype == np.float32 and found.heads == ()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +14,17 @@ import pytest
 
 from tests.engine.fake_jobs import CEILINGS
 from workbench.engine.host import KernelHost
-from workbench.model import CeilingsMeasured, Failed, Finished, Log, Problem, Progress, RunEvent, RunRequest, Started
+from workbench.model import (
+    CeilingsMeasured,
+    Failed,
+    Finished,
+    Log,
+    Problem,
+    Progress,
+    RunEvent,
+    RunRequest,
+    Started,
+)
 
 FAKE = "tests.engine.fake_jobs"
 
@@ -167,6 +179,31 @@ def test_a_stop_during_the_start_ends_the_run(host: KernelHost) -> None:
     assert_next_run_works(host)
 
 
+DEAF = f"""
+import os, signal
+from workbench.engine.host import KernelHost
+
+if __name__ == "__main__":
+    for _ in range(2):  # with the first child of a process comes a tracker, whose start unblocks the signal
+        host = KernelHost(job={FAKE!r})
+        host.start()
+        os.kill(host.pid, signal.SIGINT)
+        print(type(list(host.wait_ready())[-1]).__name__)
+        print(next(line for line in open(f"/proc/{{host.pid}}/status") if line.startswith("SigIgn")).strip())
+        host.close()
+    print(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+"""
+
+
+def test_the_child_is_deaf_to_ctrl_c_from_its_first_moment_on() -> None:
+    """In a terminal Ctrl+C reaches it too, and while it imports it has not said yet that it ignores that."""
+    done = subprocess.run([sys.executable, "-c", DEAF], capture_output=True, text=True, timeout=60, check=False)
+    first, ignored, second, _, blocked = done.stdout.splitlines()
+    assert first == second == "Ready", done.stderr
+    assert int(ignored.split()[1], 16) >> (signal.SIGINT - 1) & 1
+    assert blocked == "set()", "the window's own process hears it"
+
+
 def test_everything_the_child_writes_arrives_in_the_log(host: KernelHost) -> None:
     events = run(host, "talks")
     assert isinstance(events[-1], Finished)
@@ -206,9 +243,6 @@ def test_close_ends_the_child() -> None:
 
 def test_the_child_dies_with_its_parent() -> None:
     """The parent is killed, so nothing of its own can end the child."""
-    import subprocess
-    import sys
-
     script = (
         "import time, sys\n"
         "from workbench.engine.host import KernelHost\n"

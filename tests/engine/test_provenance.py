@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from workbench.device_state import DeviceFacts
 from workbench.engine.provenance import Sources, git_revision, source_hash
@@ -74,7 +77,31 @@ def test_the_hash_stays_that_of_the_sources_that_were_imported(project: Path) ->
     before = source_hash("kernels.mine", project)
     project.joinpath("kernels", "mine.py").write_text("edited while the engine lives\n", encoding="utf-8")
     facts = DeviceFacts(power_limit_w=700.0, app_sm_mhz=1980.0, app_mem_mhz=3201.0, ecc="on")
-    found = sources.provenance("mine", facts)
+    found = without_host(sources.provenance("mine", facts))
     assert found == Provenance("kernels/mine.py", "", before, 700.0, "1980 MHz, memory 3201 MHz", "on")
     assert sources.provenance("none such", facts) == Provenance()
-    assert sources.provenance("mine", DeviceFacts()) == Provenance("kernels/mine.py", "", before)
+    assert without_host(sources.provenance("mine", DeviceFacts())) == Provenance("kernels/mine.py", "", before)
+
+
+def without_host(found: Provenance) -> Provenance:
+    return replace(found, load_average=(), cpu_cores=0, torch_threads=0)
+
+
+def test_what_the_cpu_is_busy_with_and_what_torch_takes_of_it_is_kept(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def launch() -> None: ...
+
+    launch.__module__ = "kernels.mine"
+    sources = Sources({"mine": launch}, project)
+    monkeypatch.setattr(os, "getloadavg", lambda: (5.1, 2.0, 1.5))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    found = sources.provenance("mine", DeviceFacts())
+    assert (found.load_average, found.cpu_cores, found.torch_threads) == ((5.1, 2.0, 1.5), 2, 3)
+
+    def unknown() -> tuple[float, float, float]:
+        raise OSError
+
+    monkeypatch.setattr(os, "getloadavg", unknown)
+    assert sources.provenance("mine", DeviceFacts()).load_average == ()

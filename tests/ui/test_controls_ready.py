@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QStandardItemModel
-from PyQt6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QWidget
+from PyQt6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QStyle, QStyleOptionComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.samples import GPU, INTERPRETER
 from tests.ui.form_driver import ANY, ARTICLE, choice, fault_line, flag, hint, number, open_form, ready, type_text
 from tests.ui.hands import press_key
 from workbench.model import PROTOCOLS, Problem, Ready, RunRequest, TileConfig
-from workbench.ui.controls import Controls
+from workbench.ui.controls import LEAST_WIDTH, Controls
 from workbench.ui.fields import Choice, Flag
 from workbench.ui.form import FIELDS
 from workbench.ui.theme import apply_theme, load_theme
@@ -258,7 +258,7 @@ def test_the_whole_form_fits_its_dock(qtbot: QtBot, theme: str) -> None:
         widget = Controls()
         qtbot.addWidget(widget)
         widget.set_ready(Ready(INTERPRETER, (ARTICLE, ANY), ()))
-        widget.resize(290, 740)  # what a window of 1440 x 900 leaves it
+        widget.resize(LEAST_WIDTH, 740)  # what a window of 1440 x 900 leaves it
         with qtbot.waitExposed(widget):
             widget.show()
         scroll = widget.findChild(QScrollArea)
@@ -267,12 +267,42 @@ def test_the_whole_form_fits_its_dock(qtbot: QtBot, theme: str) -> None:
         assert bar is not None and form is not None
         assert bar.maximum() == 0
         assert scroll.horizontalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-        assert form.width() <= 290
+        assert form.width() <= LEAST_WIDTH
         for child in form.findChildren(QWidget):
             if child.isVisible() and child.parent() is form:
                 assert form.rect().contains(child.geometry()), child.objectName()
     finally:
         app.setStyleSheet(before)
+
+
+def test_a_low_window_cuts_no_name_in_the_form(qtbot: QtBot, styled: None) -> None:
+    widget = open_form(qtbot)
+    widget.set_ready(ready())
+    widget.resize(LEAST_WIDTH, 400)  # a scroll bar takes its share
+    with qtbot.waitExposed(widget):
+        widget.show()
+    for field in widget.findChildren(Choice):
+        option = QStyleOptionComboBox()
+        field.initStyleOption(option)
+        style = field.style()
+        assert style is not None
+        part = QStyle.SubControl.SC_ComboBoxEditField
+        room = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, field).width()
+        assert field.fontMetrics().horizontalAdvance(field.value()) <= room, field.objectName()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [(2, ""), (9, "8 of 9 are made"), (0, "")],
+    ids=["made as asked", "more than there are shares", "auto"],
+)
+def test_a_number_of_splits_that_is_not_made_is_said(qtbot: QtBot, asked: int, said: str) -> None:
+    widget = open_form(qtbot)
+    widget.set_ready(ready())
+    request = RunRequest(Problem(64, 256, 32), TileConfig(16, 16, splits=asked), kernel="split_kv")
+    widget.set_request(request)
+    assert widget.faults() == ()
+    assert hint(widget, "splits").startswith(said) and bool(hint(widget, "splits")) == bool(said)
 
 
 def test_protocols_have_their_meaning_and_the_interpreter_s_lack_a_reason(controls: Controls) -> None:

@@ -23,6 +23,7 @@ from workbench.model import (
     TileConfig,
 )
 from workbench.modes import Modes
+from workbench.statistics import Interval
 from workbench.ui.axes import text_height
 from workbench.ui.panels.latency import LatencyPanel
 from workbench.ui.panels.latency_history import MOST_LABEL
@@ -59,17 +60,17 @@ def test_samples_are_drawn_as_they_arrive(panel: LatencyPanel) -> None:
     panel.tick()
     panel.take(Samples("kernel", np.array([12.0])))
     panel.tick()
-    x, y = panel.samples_plot.points["kernel"].getData()
+    x, y = panel.samples_plot.points["kernel"].points()
     assert x.tolist() == [1, 2, 3]
     assert y.tolist() == [10.0, 11.0, 12.0]
-    assert "3 launches" in panel.header.plain()
+    assert "3 launches so far, ╌ median 11 µs" in panel.header.plain()
 
 
 def test_measurement_replaces_the_samples_it_summarises(panel: LatencyPanel) -> None:
     record = make_record(problem=PROBLEM)
     feed(panel, record)
     for role in ("kernel", "baseline"):
-        assert len(panel.samples_plot.points[role].getData()[0]) == 50
+        assert len(panel.samples_plot.points[role].points()[0]) == 50
     text = panel.header.plain()
     for words in (
         "article kernel",
@@ -83,13 +84,14 @@ def test_measurement_replaces_the_samples_it_summarises(panel: LatencyPanel) -> 
         assert words in text
 
 
-def test_header_is_two_lines_in_the_units_of_each_time(panel: LatencyPanel) -> None:
+def test_header_gives_each_its_own_unit(panel: LatencyPanel) -> None:
     panel.resize(1400, 500)
     feed(panel, make_record(problem=PROBLEM, kernel_us=357200, baseline_us=132.6, device=INTERPRETER))
     lines = panel.header.plain().splitlines()
-    assert len(lines) == 2
-    assert " ms (95%" in lines[0] and " ms, p20–p80" in lines[0]
-    assert " µs (95%" in lines[1] and " µs, p20–p80" in lines[1]
+    assert len(lines) == 3
+    assert " ms (▬ 95% " in lines[0] and " ms, p20–p80" in lines[0]
+    assert " µs (▬ 95% " in lines[1] and " µs, p20–p80" in lines[1]
+    assert lines[2].startswith(f"{INTERPRETER_LABEL} article protocol · 50 launches each")
 
 
 def test_started_forgets_the_last_run(panel: LatencyPanel) -> None:
@@ -100,14 +102,53 @@ def test_started_forgets_the_last_run(panel: LatencyPanel) -> None:
     assert not panel.stack.shows_plots
 
 
-def test_stopped_run_keeps_its_samples(panel: LatencyPanel) -> None:
+def test_stopped_run_s_times_are_called_partial_before_they_are_said(panel: LatencyPanel) -> None:
     record = make_record(problem=PROBLEM)
-    stopped = replace(
-        record, measured=(), partial=(Samples("kernel", np.arange(1.0, 6.0)),), end=Failed("cancelled", "Stopped.")
-    )
-    feed(panel, stopped)
+    partial = (Samples("kernel", np.arange(1.0, 6.0)), Samples("baseline", np.array([7.0])))
+    feed(panel, replace(record, measured=(), partial=partial, end=Failed("cancelled", "Stopped.")))
     assert panel.stack.shows_plots
-    assert "not finished" in panel.header.plain()
+    for width in (1400, 416):  # the latter in the smallest window
+        panel.resize(width, 500)
+        kernel, baseline = panel.header.kernel.shown(), panel.header.baseline.shown()
+        assert "partial, 5 launches: ╌ median 3 µs" in kernel
+        assert "partial, 1 launch: ╌ median 7 µs" in baseline
+    assert panel.header.colors()["partial, 5 launches"] == panel.theme.warn
+
+
+def test_a_block_s_average_and_the_median_of_single_launches_are_both_drawn_and_named(panel: LatencyPanel) -> None:
+    panel.resize(1400, 500)
+    record = of_latency(make_record(problem=PROBLEM), block_average_us=371.5)
+    feed(panel, record)
+    median = format_time(record.measured[0].measurement.latency.median)
+    assert f"─ block average 371.5 µs, ╌ median {median} (▬ 95% " in panel.header.plain()
+    assert panel.samples_plot.marks.blocks["kernel"].getData()[1].tolist() == [371.5, 371.5]
+    feed(panel, make_record(problem=PROBLEM, protocol="cold"))
+    assert "block average" not in panel.header.plain()
+    assert not panel.samples_plot.marks.blocks["kernel"].isVisible()
+
+
+def test_kernel_and_sdpa_are_shortened_alike_and_never_to_a_number_without_a_name(panel: LatencyPanel) -> None:
+    record = of_latency(make_record(problem=PROBLEM), block_average_us=371.5)
+    feed(panel, record)
+    for width in range(900, 280, -40):
+        panel.resize(width, 500)
+        for shown in (panel.header.kernel.shown(), panel.header.baseline.shown()):
+            assert "block average" in shown
+        kernel, baseline = panel.header.kernel.shown(), panel.header.baseline.shown()
+        for words in (
+            ("kernel" in kernel, "SDPA" in baseline),
+            *(((w in kernel), (w in baseline)) for w in ("p20", "95%")),
+        ):
+            assert words[0] == words[1]
+
+
+def test_how_launches_were_taken_is_said_in_the_panel_of_the_usual_window(panel: LatencyPanel) -> None:
+    panel.resize(680, 420)
+    feed(panel, make_record(problem=PROBLEM, protocol="cold"))
+    assert "cold protocol · 50 launches each · 10 warm-ups" in panel.header.protocol.shown()
+    feed(panel, of_latency(make_record(problem=PROBLEM, protocol="graph"), launches_per_sample=25, launches=1250))
+    assert "50 replays × 25 launches" in panel.header.protocol.plain()
+    assert panel.samples_plot.plot.getAxis("bottom").labelText == "replay"
 
 
 def test_failure_without_samples_is_a_card(panel: LatencyPanel) -> None:
@@ -120,12 +161,12 @@ def test_auto_scale_follows_the_medians_and_can_be_overridden(panel: LatencyPane
     feed(panel, make_record(problem=PROBLEM, kernel_us=4000, baseline_us=24))
     assert panel.scale.log
     assert "log" in panel.samples_plot.plot.getAxis("left").labelText
-    y = panel.samples_plot.points["kernel"].getData()[1]
+    y = panel.samples_plot.points["kernel"].points()[1]
     assert 3.5 < y.mean() < 3.7
     panel.scale_box.setCurrentText("Linear")
     panel.tick()
     assert not panel.scale.log
-    assert panel.samples_plot.points["kernel"].getData()[1].mean() > 3000
+    assert panel.samples_plot.points["kernel"].points()[1].mean() > 3000
 
 
 @pytest.mark.parametrize(("us", "unit"), [(300.0, "µs"), (3e4, "ms"), (3e6, "s")])
@@ -221,7 +262,7 @@ def test_run_labels_take_two_lines_side_by_side_or_one_upright_and_never_the_who
 def test_header_says_dtype_mask_and_heads_where_they_are_not_the_plain_ones(panel: LatencyPanel) -> None:
     panel.resize(1400, 500)
     feed(panel, make_record(problem=replace(PROBLEM, heads=4, kv_heads=2, dtype="bf16", causal=True)))
-    assert "article protocol · bf16, causal · 4 / 2 KV heads · 50 launches each" in panel.header.plain()
+    assert "article protocol · 50 launches each · 10 warm-ups · bf16, causal · 4 / 2 KV heads" in panel.header.plain()
     feed(panel, of_kernel(2, "flash", "bf16x3"))
     assert "flash bf16x3 kernel" in panel.header.plain()
     assert "fp32" not in panel.header.plain()
@@ -259,7 +300,8 @@ def test_hover_tells_sample_bin_and_run(panel: LatencyPanel, qtbot: QtBot) -> No
     assert "32×16" in run[0]
     assert "8 warps, 2 stages" in run[0]
     assert run[1] == "article protocol"
-    assert "p20–p80" in run[2]
+    assert run[2] == "torch 2.13.0, triton 3.9.0, driver 580.0"
+    assert "p20–p80" in run[3] and "block average" in run[3]
     counted = panel.hover_lines(panel.distribution_plot.plot.vb.mapViewToScene(QPointF(1, value)))
     assert "µs" in counted[0]
     assert "launch" in counted[1]
@@ -288,7 +330,7 @@ def test_theme_can_change_under_a_run(panel: LatencyPanel) -> None:
     panel.apply_theme(light)
     panel.tick()
     assert light.kernel in panel.header.kernel.text()
-    assert panel.samples_plot.points["kernel"].opts["brush"].color().name() == light.kernel
+    assert panel.samples_plot.points["kernel"].color.name() == light.kernel
 
 
 def test_runs_of_different_protocols_never_share_a_trend(panel: LatencyPanel) -> None:
@@ -299,7 +341,7 @@ def test_runs_of_different_protocols_never_share_a_trend(panel: LatencyPanel) ->
     assert panel.history_plot.axis.labelText.startswith("cold runs")
     panel.resize(1400, 500)
     panel.tick()
-    assert "cold protocol · 50 launches each · 10 warm-ups · 10 rounds" in panel.header.plain()
+    assert "cold protocol · 50 launches each · 10 warm-ups · clock: cuda events · 10 rounds" in panel.header.plain()
 
 
 def of_latency(record: RunRecord, **changes: object) -> RunRecord:
@@ -322,7 +364,8 @@ def test_the_interval_is_a_band_and_two_modes_are_two_lines_with_a_label(panel: 
     assert marks.labels["kernel"].isVisible() and not marks.labels["baseline"].isVisible()
     assert marks.labels["kernel"].toPlainText().startswith("two modes")
     assert not marks.modes["baseline"].isVisible()
-    feed(panel, of_latency(record, modes=None, interval=None))
+    unbounded = Interval(-np.inf, np.inf, 0.95)
+    feed(panel, of_latency(record, modes=None, interval=unbounded))
     assert not marks.bands["kernel"].isVisible() and not marks.modes["kernel"].isVisible()
 
 
@@ -350,3 +393,61 @@ def test_an_output_that_changed_is_said_before_its_speed(panel: LatencyPanel) ->
     assert text.index("FAIL") < text.index("median")
     assert "suspect a race" in panel.header.kernel.toolTip()
     assert [spot.symbol() for spot in panel.history_plot.points["kernel"].points()] == ["x"]
+
+
+def test_launches_have_a_range_of_their_own_beside_a_trend_of_slow_runs(panel: LatencyPanel) -> None:
+    shown = make_record(2, PROBLEM, kernel_us=380, baseline_us=360)
+    panel.set_history([make_record(1, PROBLEM, TileConfig(64, 32), kernel_us=3000, baseline_us=360), shown])
+    feed(panel, shown)
+    low, high = panel.samples_plot.plot.vb.viewRange()[1]
+    assert low > 300 and high < 450
+    assert panel.distribution_plot.plot.vb.viewRange()[1] == [low, high]
+    trend = panel.history_plot
+    assert trend.plot.vb.viewRange()[1][1] * trend.scale.us > 3000
+    assert trend.plot.getAxis("left").names[0] == "median, bar: 95% interval, µs"
+
+
+def test_the_trend_has_kernel_and_sdpa_side_by_side_with_the_intervals_as_bars(panel: LatencyPanel) -> None:
+    record = make_record(1, PROBLEM, protocol="cold")
+    panel.set_history([record])
+    feed(panel, record)
+    plot = panel.history_plot
+    at = {role: plot.points[role].getData()[0].tolist() for role in ("kernel", "baseline")}
+    assert at["kernel"][0] < 0 < at["baseline"][0]
+    for measured in record.measured:
+        latency = measured.measurement.latency
+        bars = plot.bars[measured.measurement.role, True].opts
+        assert bars["x"] == at[measured.measurement.role]
+        assert latency.interval is not None
+        assert bars["y"] + bars["top"] == pytest.approx(latency.interval.high)
+        assert bars["y"] - bars["bottom"] == pytest.approx(latency.interval.low)
+
+
+def test_runs_of_other_versions_are_hollow_and_off_the_trend_s_line(panel: LatencyPanel) -> None:
+    records = [make_record(i, PROBLEM, TileConfig(16, 16 * i)) for i in (1, 2, 3)]
+    older = replace(records[0].started, device=replace(GPU, torch="2.11.0"))
+    records[0] = replace(records[0], started=older)
+    panel.set_history(records)
+    feed(panel, records[-1])
+    spots = panel.history_plot.points["kernel"].points()
+    assert [spot.brush().style() == Qt.BrushStyle.NoBrush for spot in spots] == [True, False, False]
+    assert list(panel.history_plot.trend.opts["connect"]) == [False, True, False]
+    assert any("hollow: other versions" in name for name in panel.history_plot.axis.names)
+    panel.set_history(records[1:])
+    panel.tick()
+    assert not any("hollow" in name for name in panel.history_plot.axis.names)
+
+
+def test_what_the_engine_notes_about_samples_is_in_the_tooltip(panel: LatencyPanel) -> None:
+    feed(panel, of_latency(make_record(problem=PROBLEM, protocol="warm"), late_samples=3))
+    assert "3 samples may hold launch cost" in panel.header.protocol.plain()
+    assert "3 of 50 samples may hold launch cost" in panel.header.protocol.toolTip()
+
+
+def test_the_median_s_line_is_seen_over_a_crowd_of_points(panel: LatencyPanel) -> None:
+    few, many = make_record(problem=PROBLEM), make_record(problem=PROBLEM, protocol="warm", launches=2000)
+    plot = panel.samples_plot
+    for record, is_pale in ((few, False), (many, True), (few, False)):
+        feed(panel, record)
+        assert (plot.points["kernel"].color.alpha() < 255) == is_pale
+    assert plot.medians.lines["kernel"].zValue() > plot.points["kernel"].zValue()

@@ -7,15 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.samples import make_latency, recorded_state
+from tests.samples import make_latency, make_record, recorded_state
 from workbench.device_state import DeviceTrace, DeviceWarning
-from workbench.model import Problem, RunRequest
+from workbench.engine.watch import FLATTERING
+from workbench.model import Failed, Problem
 from workbench.modes import Modes
 from workbench.request import PROTOCOLS
 from workbench.statistics import Interval
 from workbench.ui import measure_words as words
-
-REQUEST = RunRequest(Problem(16, 32, 8), max_seconds=2.5)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +29,7 @@ def test_an_unbounded_or_missing_interval_is_no_number() -> None:
     for interval in (None, Interval(0.0, float("inf"))):
         few = replace(latency, interval=interval, ended_by="time")
         assert words.half_width_text(few) == "" and words.interval_range_text(few) == ""
-        assert words.ended_text(few, REQUEST) == "limit of 2.5 s: too few samples for an interval"
+        assert words.how_known_text("SDPA", few) == "SDPA without an interval"
 
 
 def test_modes_have_their_shares_and_units() -> None:
@@ -42,9 +41,31 @@ def test_protocols_have_their_meaning() -> None:
     assert words.protocol_tip("of a later version") == "of a later version"
 
 
+def test_of_two_medians_the_one_without_an_interval_is_known_least() -> None:
+    record = make_record(1, Problem(8, 32, 4), protocol="warm")
+    kernel, baseline = (m.measurement for m in record.measured)
+    few = replace(baseline, latency=replace(baseline.latency, samples=np.full(3, 5.0), interval=None))
+    wide = replace(kernel, latency=replace(kernel.latency, interval=Interval(0.0, 1e6)))
+    assert max([few, wide, kernel], key=words.how_known) is few
+
+
+def test_what_was_not_recorded_is_asked_of_runs_that_were_measured_only() -> None:
+    record = make_record(1, Problem(8, 32, 4))
+    assert words.not_recorded(record) == ("device state", "source", "recheck")
+    assert words.not_recorded(replace(record, end=Failed("cancelled", ""))) == ("device state", "source")
+    assert words.not_recorded(replace(record, end=None)) == ()  # it may come yet
+    assert words.not_recorded(replace(record, measured=())) == ()
+    assert words.not_recorded(make_record(1, Problem(8, 32, 4), protocol="cold")) == ("device state", "source")
+    assert len(words.not_recorded_tip(words.not_recorded(record)).splitlines()) == 3
+
+
 def test_warnings_in_a_few_words() -> None:
+    for kind in FLATTERING:
+        assert words.warning_text(FLATTERING[kind]) == words.FLATTERING[kind][0]
     assert words.warning_text(DeviceWarning("clocks", "clocks not steady: from 1 to 2 MHz")) == "clocks not steady"
-    assert words.warning_text(DeviceWarning("inputs", "inputs are zeros: they flatter")) == "zeros flatter"
+    assert (
+        words.note_text("12 of 320 samples may hold launch cost: the GPU") == "12 of 320 samples may hold launch cost"
+    )
 
 
 def test_a_trace_says_how_long_timing_took_or_why_there_is_none() -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPointF
+from PyQt6.QtCore import QPointF, QRectF
 from pytestqt.qtbot import QtBot
 
 from workbench.model import Failed, FailureKind
-from workbench.ui.axes import IndexAxis, ValueAxis, log_ticks
+from workbench.ui.axes import CountAxis, IndexAxis, ValueAxis, log_ticks, text_width
 from workbench.ui.cards import MessageCard, PlotStack
 from workbench.ui.heatmap import COLORS, MASKED, MINUS_INF, NAN, HeatmapView, quantise
 from workbench.ui.plotting import (
+    bin_counts,
     histogram_edges,
     pool,
     scale_exponent,
@@ -21,7 +23,7 @@ from workbench.ui.plotting import (
     time_scale,
     times_ten,
 )
-from workbench.ui.spans import Span, SpanLine
+from workbench.ui.spans import Span, SpanLine, shorten_together
 from workbench.ui.theme import load_theme
 from workbench.ui.words import number
 
@@ -128,10 +130,12 @@ def test_line_that_must_be_read_is_never_cut(qtbot: QtBot) -> None:
 
 def test_bins_hold_every_value_and_are_common() -> None:
     rng = np.random.default_rng(0)
-    groups = [rng.normal(380, 5, 50), rng.normal(190, 3, 40)]
+    groups = [np.sort(rng.normal(380, 5, 50)), np.sort(rng.normal(190, 3, 40))]
     edges = histogram_edges(groups)
     assert len(edges) <= 81
-    assert [np.histogram(g, edges)[0].sum() for g in groups] == [50, 40]
+    for group in groups:
+        assert bin_counts(group, edges).tolist() == np.histogram(group, edges)[0].tolist()
+        assert bin_counts(group, edges).sum() == len(group)
 
 
 def test_bins_of_equal_values_have_a_width() -> None:
@@ -144,6 +148,22 @@ def test_outline_closes_on_the_axis() -> None:
     assert path.elementAt(0).x == 0
     assert path.elementAt(path.elementCount() - 1).x == 0
     assert path.boundingRect().width() == 3
+
+
+def test_outline_has_nothing_where_bins_are_empty() -> None:
+    path = step_outline(np.array([3, 0, 0, 2]), np.arange(5.0))
+    assert not path.intersects(QRectF(-1, 1.1, 5, 1.8))
+    assert path.contains(QPointF(1, 0.5)) and path.contains(QPointF(1, 3.5))
+
+
+def test_lines_that_shorten_together_say_the_same_of_each(qtbot: QtBot) -> None:
+    lines = [line(qtbot, width) for width in (400, 60)]
+    shorten_together(*lines)
+    for made in lines:
+        made.set_spans([Span("median 12.5 µs (p20–p80 12–13)")], shorter=[[Span("12.5 µs")]])
+    assert [made.shown() for made in lines] == ["12.5 µs", "12.5 µs"]
+    lines[1].resize(400, 20)
+    assert {made.shown() for made in lines} == {"median 12.5 µs (p20–p80 12–13)"}
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (4, 3), (7, 5), (1000, 2)])
@@ -257,3 +277,25 @@ def test_stack_returns_to_the_plot(qtbot: QtBot) -> None:
     assert not stack.shows_plots
     stack.show_plots()
     assert stack.shows_plots
+
+
+def labels(axis: IndexAxis, low: float, high: float, size: float) -> list[tuple[float, str]]:
+    """Where on an axis `size` pixels long there are numbers, in pixels, and what they say."""
+    found = []
+    for spacing, ticks in axis.tickValues(low, high, size):
+        texts = axis.tickStrings(ticks, 1.0, spacing)
+        found += [((t - low) / (high - low) * size, text) for t, text in zip(ticks, texts, strict=True) if text]
+    return sorted(found)
+
+
+@pytest.mark.parametrize("count", [3, 20, 150, 4096, 20_000, 131_072])
+@pytest.mark.parametrize("size", [60.0, 180.0, 500.0])
+@pytest.mark.parametrize("kind", [IndexAxis, CountAxis])
+def test_numbers_of_an_axis_stand_apart_and_one_at_least_is_there(
+    qtbot: QtBot, kind: type[IndexAxis], count: int, size: float
+) -> None:
+    found = labels(kind("bottom"), 0.0, count * 1.02, size)
+    ends = [(at - text_width(text) / 2, at + text_width(text) / 2) for at, text in found]
+    assert all(after - before >= 4 for (_, before), (after, _) in pairwise(ends))
+    if kind is CountAxis:
+        assert any(text != "0" and end <= size + 1 for (_, text), (_, end) in zip(found, ends, strict=True))

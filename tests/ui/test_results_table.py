@@ -11,11 +11,22 @@ from PyQt6.QtGui import QAction, QGuiApplication
 from PyQt6.QtWidgets import QMenu, QTableView
 from pytestqt.qtbot import QtBot
 
-from tests.samples import INTERPRETER, make_record, recorded_state
+from tests.samples import INTERPRETER, make_record, recorded_state, unchanged
 from tests.ui import hands
 from tests.ui.hands import press_key
-from workbench.model import Failed, Problem, RunRecord, RunRequest, TileConfig
-from workbench.ui.results_table import ResultsTable
+from workbench.device_state import DeviceTrace
+from workbench.model import (
+    DeviceState,
+    Failed,
+    Measured,
+    Problem,
+    Provenance,
+    RunRecord,
+    RunRequest,
+    TileConfig,
+)
+from workbench.ui.answer import Answer
+from workbench.ui.results_table import PADDING, ResultsTable
 from workbench.ui.run_cells import Cell
 from workbench.ui.run_columns import COLUMNS, tsv
 from workbench.ui.theme import load_theme
@@ -33,6 +44,17 @@ def small(run_id: int, us: float = 380.0, failure: Failed | None = None, passed:
 def no_arrays(record: RunRecord) -> RunRecord:
     """As a session loads it: without error maps and states."""
     return replace(record, checked=tuple(replace(c, error_map=None) for c in record.checked), states=None)
+
+
+def kept_whole(record: RunRecord) -> RunRecord:
+    """`record` with all that a run keeps today."""
+    provenance = Provenance("kernels/article.py", "0123abcd4567", "f" * 64, 700.0)
+    return replace(
+        record,
+        started=replace(record.started, provenance=provenance),
+        rechecked=tuple(unchanged(check) for check in record.checked),
+        device_state=record.device_state or recorded_state("steady"),
+    )
 
 
 STOPPED = small(4, failure=Failed("cancelled", "stopped by you"))
@@ -84,7 +106,7 @@ def clipboard() -> str:
 def test_newest_is_first_and_state_comes_before_any_time(table: ResultsTable) -> None:
     assert texts(table, "Run") == ["5", "4", "3", "2", "1"]
     assert texts(table, "State") == ["out of shared memory", "stopped", "WRONG", "passed", "passed"]
-    assert TITLES.index("State") == 1 < TITLES.index("Median")
+    assert TITLES.index("State") == 1 < TITLES.index("Time")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +119,7 @@ def test_newest_is_first_and_state_comes_before_any_time(table: ResultsTable) ->
 def test_times_sort_by_value_with_missing_ones_last(
     table: ResultsTable, order: Qt.SortOrder, expected: list[str]
 ) -> None:
-    view(table).sortByColumn(TITLES.index("Median"), order)
+    view(table).sortByColumn(TITLES.index("Time"), order)
     assert texts(table, "Run")[:3] == expected
     assert set(texts(table, "Run")[3:]) == {"4", "5"}  # no times there; 1.5 ms is more than 300 µs
 
@@ -106,8 +128,8 @@ def test_a_wrong_run_is_marked_and_its_speed_is_not_claimed() -> None:
     wrong = RECORDS[2]
     assert cell(wrong, "State").text == "WRONG"
     assert (cell(wrong, "State").tone, cell(wrong, "State").bold) == ("bad", True)
-    assert cell(wrong, "Median").struck
-    assert cell(wrong, "SDPA/kernel").text == "n/a"
+    assert cell(wrong, "Time").struck
+    assert cell(wrong, "vs SDPA").text == "n/a"
     assert cell(wrong, "Max error").tone == "bad"
     assert cell(wrong, "SDPA max error").tone == ""
 
@@ -120,12 +142,12 @@ def test_wrong_stays_wrong_when_the_run_failed_later() -> None:
 
 def test_a_passing_gpu_run_has_ratio_and_throughput() -> None:
     record = make_record(1, kernel_us=95.0, baseline_us=190.0)
-    assert cell(record, "SDPA/kernel").text.startswith(("1.9", "2"))
-    assert "× [" in cell(record, "SDPA/kernel").text
+    assert cell(record, "vs SDPA").text.startswith(("1.9", "2"))
+    assert cell(record, "vs SDPA").text.endswith("× faster")
     assert cell(record, "TFLOP/s").sort == pytest.approx(4 * 128 * 512 * 64 / 95e6, rel=0.1)
 
 
-@pytest.mark.parametrize("title", ["SDPA/kernel", "TFLOP/s"])
+@pytest.mark.parametrize("title", ["vs SDPA", "TFLOP/s"])
 def test_interpreter_times_are_not_compared(title: str) -> None:
     shown = cell(make_record(1, device=INTERPRETER), title)
     assert (shown.text, shown.sort, shown.tooltip) == ("n/a", None, "interpreter, not GPU time")
@@ -134,9 +156,9 @@ def test_interpreter_times_are_not_compared(title: str) -> None:
 def test_interpreter_times_are_named_in_their_row() -> None:
     assert cell(make_record(1, device=INTERPRETER), "Clock").text == "interpreter, not GPU time"
     assert cell(make_record(1), "Clock").text == "GPU"
-    assert cell(make_record(1, device=INTERPRETER), "Median").text.startswith("interp. ")
-    assert cell(make_record(1, device=INTERPRETER), "Median").tone == "warn"
-    assert cell(make_record(1, device=INTERPRETER), "Median").tooltip.startswith("interpreter, not GPU time")
+    assert cell(make_record(1, device=INTERPRETER), "Time").text.startswith("interp. ")
+    assert cell(make_record(1, device=INTERPRETER), "Time").tone == "warn"
+    assert cell(make_record(1, device=INTERPRETER), "Time").tooltip.startswith("interpreter, not GPU time")
 
 
 def test_a_failed_run_says_so_where_there_is_room() -> None:
@@ -147,13 +169,21 @@ def test_a_failed_run_says_so_where_there_is_room() -> None:
 
 def test_what_matters_is_seen_at_the_width_of_the_default_window(table: ResultsTable) -> None:
     problem = Problem(1024, 16, 2048)  # as long in words as large problems, and quick to make
-    table.set_records([no_arrays(make_record(i, problem, TileConfig(128, 64), 762.6)) for i in range(1, 11)])
-    table.upsert(no_arrays(make_record(99, problem, passed=False)))
+    records = [make_record(i, problem, TileConfig(128, 64), 762.6) for i in range(1, 4)]
+    records.append(make_record(99, problem, passed=False))
+    table.set_records([no_arrays(kept_whole(record)) for record in records])
     shown = view(table)
-    last = TITLES.index("Max error")
+    last = TITLES.index("vs SDPA")
     seen = [title for i, title in enumerate(TITLES[: last + 1]) if not shown.isColumnHidden(i)]
-    assert seen == ["Run", "State", "M × N × D", "Kernel", "Tile", "Median", "SDPA", "SDPA/kernel", "Max error"]
-    assert shown.columnViewportPosition(last) + shown.columnWidth(last) <= 685
+    assert seen == ["Run", "State", "M × N × D", "Kernel", "Tile", "Protocol", "Time", "SDPA", "vs SDPA"]
+    assert shown.columnViewportPosition(last) + shown.columnWidth(last) <= 655
+
+
+def test_why_a_run_failed_is_never_cut(table: ResultsTable) -> None:
+    column = TITLES.index("State")
+    needed = max(table.fontMetrics().horizontalAdvance(text) for text in texts(table, "State"))
+    assert "out of shared memory" in texts(table, "State")
+    assert view(table).columnWidth(column) >= needed + PADDING
 
 
 def of_request(request: RunRequest, run_id: int = 8) -> RunRecord:
@@ -218,7 +248,7 @@ def test_unfinished_run_is_running() -> None:
 
 def test_every_time_has_its_unit() -> None:
     record = make_record(1, kernel_us=1500.0, baseline_us=90.0)
-    for title in ("Median", "p20 – p80", "SDPA"):
+    for title in ("Time", "p20 – p80", "SDPA"):
         assert cell(record, title).text.endswith((" µs", " ms"))
 
 
@@ -333,35 +363,119 @@ def test_the_interval_and_the_protocol_have_columns_and_are_copied() -> None:
     assert shown.plain == (f"{100 * latency.half_width:.3g}",)
     assert shown.sort == latency.half_width
     assert "95% interval of the median" in shown.tooltip
-    assert cell(record, "Protocol").text == "cold"
+    assert "kernel ±" in shown.tooltip and "SDPA ±" in shown.tooltip
+    assert cell(record, "Protocol").text == "cold median"
     assert "L2 cache flushed" in cell(record, "Protocol").tooltip
-    for title in ("Median", "SDPA", "SDPA/kernel"):
-        assert "cold protocol" in cell(record, title).tooltip
+    assert "cold: median" in cell(record, "Time").tooltip and "cold: median" in cell(record, "SDPA").tooltip
+    assert "cold protocol" in cell(record, "vs SDPA").tooltip
     header, line = (row.split("\t") for row in tsv([record]).splitlines())
     copied = dict(zip(header, line, strict=True))
     assert copied["protocol"] == "cold" and copied["interval half-width (%)"] == shown.plain[0]
-    assert cell(small(5), "±95%").text == "–"  # five launches have no interval
+    few = make_record(1, Problem(8, 32, 4), launches=5)
+    assert cell(few, "±95%").text == "–" and "too few" in cell(few, "±95%").tooltip
 
 
-def test_the_ratio_is_that_of_paired_rounds_where_there_is_one() -> None:
-    record = make_record(1, Problem(8, 32, 4), protocol="cold")
+def test_the_protocol_stands_before_the_figure_and_names_it() -> None:
+    assert TITLES.index("Protocol") == TITLES.index("Time") - 1
+    record = of_kernel(make_record(1, Problem(8, 32, 4)), block_average_us=371.25)
+    assert (cell(record, "Protocol").text, cell(record, "Time").text) == ("article avg", "371.2 µs")
+    assert "article: average of 50 launches in one unbroken block" in cell(record, "Time").tooltip
+    assert cell(record, "Time").sort == 371.25
+    median = record.measured[0].measurement.latency.median
+    assert cell(record, "Time").plain == ("371.25", "average of 50 launches", f"{median:.6g}")
+
+
+def test_tooltips_by_the_hosts_clock_speak_of_no_block_and_no_events() -> None:
+    for protocol in ("article", "warm"):
+        record = make_record(1, Problem(8, 32, 4), device=INTERPRETER, protocol=protocol)
+        record = of_kernel(record, block_average_us=380.0)  # as earlier versions have it
+        tips = [column.cell(record).tooltip for column in COLUMNS]
+        assert any("host's clock" in tip for tip in tips)
+        assert not any("block average" in tip or "unbroken" in tip or "CUDA events" in tip for tip in tips)
+
+
+def test_replays_are_not_called_launches() -> None:
+    record = of_kernel(make_record(1, Problem(8, 32, 4), protocol="graph"), launches=1250, launches_per_sample=25)
+    assert "50 replays × 25 launches: median" in cell(record, "Time").tooltip
+
+
+def of_kernel(record: RunRecord, **changes: object) -> RunRecord:
+    """`record` with other findings about the kernel's times."""
+    kernel, baseline = record.measured
+    latency = replace(kernel.measurement.latency, **changes)  # type: ignore[arg-type]
+    return replace(record, measured=(Measured(replace(kernel.measurement, latency=latency)), baseline))
+
+
+def test_the_ratio_is_said_in_the_words_of_the_headline() -> None:
+    record = make_record(1, Problem(8, 32, 4), kernel_us=380.0, baseline_us=190.0, protocol="cold")
     assert record.comparison is not None
-    shown = cell(record, "SDPA/kernel")
-    assert shown.sort == record.comparison.ratio.baseline_over_kernel
-    assert "95% interval from paired rounds" in shown.tooltip
-    assert "p20 / p80" in cell(make_record(1, Problem(8, 32, 4)), "SDPA/kernel").tooltip
+    shown, ratio = cell(record, "vs SDPA"), record.comparison.ratio
+    assert shown.sort == ratio.baseline_over_kernel
+    assert float(shown.text.removesuffix("× slower")) == pytest.approx(1 / ratio.baseline_over_kernel, abs=0.005)
+    headline = Answer(record=record).lines("")["ratio"].value
+    assert headline == f"{shown.text} than SDPA"
+    assert "95% interval" in shown.tooltip and "from paired rounds" in shown.tooltip
+    assert shown.plain[3] == "95% interval"
+
+
+def test_without_paired_rounds_nothing_is_called_an_interval() -> None:
+    for us in (380.0, 190.0):
+        shown = cell(make_record(1, Problem(8, 32, 4), kernel_us=us), "vs SDPA")
+        assert "interval" not in shown.tooltip and "[" not in shown.text
+        assert "spread p20–p80" in shown.tooltip and shown.plain[3] == "spread p20–p80"
+    assert shown.text == "level" and "the spread contains 1" in shown.tooltip
+    assert "level with SDPA" in shown.tooltip
 
 
 def test_warnings_have_a_mark_whose_tooltip_is_the_sentence(table: ResultsTable) -> None:
+    table.set_records([no_arrays(kept_whole(small(1)))])
     assert view(table).isColumnHidden(TITLES.index("!"))  # nothing to mark
     state = recorded_state("throttled")
-    record = make_record(7, Problem(8, 32, 4), protocol="cold", device_state=state)
+    record = kept_whole(make_record(7, Problem(8, 32, 4), protocol="cold", device_state=state))
     table.upsert(no_arrays(record))
     assert not view(table).isColumnHidden(TITLES.index("!"))
     shown = cell(record, "!")
     assert (shown.text, shown.tone) == ("!", "warn")
     assert shown.tooltip == "\n".join(warning.text for warning in state.warnings)
     assert "throttled by power" in shown.plain[0]
+
+
+def test_only_a_run_that_was_watched_says_that_nothing_is_known() -> None:
+    known = "nothing is known that would have changed the times"
+    watched = cell(kept_whole(small(1)), "!")
+    assert watched.text == "–" and known in watched.tooltip
+    unwatched = cell(small(1), "!")
+    assert (unwatched.text, unwatched.tone) == ("?", "muted")
+    assert "other processes on the device: whether it was steady is not known" in unwatched.tooltip
+    assert "revision and hash" in unwatched.plain[0]
+    assert cell(STOPPED, "!").tooltip == "no times were taken"
+    host = DeviceState(DeviceTrace.without("the interpreter runs on the CPU"))
+    on_host = cell(kept_whole(replace(small(1), device_state=host)), "!")
+    assert known not in on_host.tooltip and "the interpreter runs on the CPU" in on_host.tooltip
+
+
+def test_a_copied_run_says_what_it_was_made_on_and_with() -> None:
+    header, line = (row.split("\t") for row in tsv([kept_whole(small(1))]).splitlines())
+    copied = dict(zip(header, line, strict=True))
+    assert len(header) == len(set(header))
+    assert copied["device"] == "Test GPU" and copied["driver"] == "580.0" and copied["CUDA"] == "13.0"
+    assert copied["torch"] == "2.13.0" and copied["triton"] == "3.9.0" and copied["Python"] == "3.11.7"
+    assert copied["kernel revision"] == "0123abcd4567" and copied["kernel SHA-256"] == "f" * 64
+    assert copied["power limit (W)"] == "700"
+    assert "source revision not recorded" in cell(small(1), "Versions").tooltip
+
+
+def test_the_source_says_when_and_where_it_was_measured() -> None:
+    earlier = cell(small(1), "Source")
+    assert earlier.text == "this session"
+    assert "measured 2026-01-31 12:00:01 on Test GPU" in earlier.tooltip and "opened" not in earlier.tooltip
+    assert "recording h200" in cell(replace(small(1), source="h200"), "Source").tooltip
+
+
+def test_what_to_try_is_said_once() -> None:
+    record = small(5, failure=Failed("timeout", "silent for 180 s", "Try a smaller tile."))
+    assert cell(record, "State").tooltip.endswith("\nTry a smaller tile.")
+    assert cell(OVER, "State").tooltip.endswith("\nTry: fewer stages")
 
 
 def test_an_output_that_changed_while_timing_is_no_pass() -> None:
@@ -372,5 +486,5 @@ def test_an_output_that_changed_while_timing_is_no_pass() -> None:
     state = cell(record, "State")
     assert (state.text, state.tone, state.plain) == ("CHANGED", "bad", ("changed while timing",))
     assert "5.0e-1 after" in state.tooltip
-    assert cell(record, "Median").struck and text in cell(record, "Median").tooltip
-    assert cell(record, "SDPA/kernel").text == "n/a"
+    assert cell(record, "Time").struck and text in cell(record, "Time").tooltip
+    assert cell(record, "vs SDPA").text == "n/a"

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from PyQt6.QtGui import QColor
-from PyQt6.QtWidgets import QTabWidget, QWidget
+from PyQt6.QtWidgets import QApplication, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.samples import GPU, INTERPRETER, make_record, recorded_state
+from workbench.device_state import DeviceWarning
+from workbench.metrics import format_time
 from workbench.model import (
+    ROLES,
     Comparison,
+    DeviceState,
     Ending,
     Failed,
     Finished,
     Measured,
     Problem,
     Progress,
+    Provenance,
     Ready,
     Role,
     RunRecord,
+    Samples,
     TileConfig,
 )
 from workbench.modes import Modes
 from workbench.statistics import Drift, Interval, Ratio
+from workbench.ui import words
 from workbench.ui.elided import Badge, ElidedLabel, Note
 from workbench.ui.theme import load_theme
 from workbench.ui.verdict import Verdict
@@ -74,6 +83,21 @@ def test_running_says_the_phase_and_counts(qtbot: QtBot, verdict: Verdict) -> No
     assert "timing" not in verdict.text()
 
 
+def test_timing_in_turns_counts_seconds_and_launches(verdict: Verdict) -> None:
+    verdict.take(make_record(1, protocol="warm").started)
+    verdict.take(Progress("timing kernel and baseline in turns: warm", 0, 20_000))
+    assert verdict.text().startswith(
+        "article 16×16, 128 × 512 × 64 timing kernel and baseline in turns: warm, 0.0 of 20 s"
+    )
+    for role in ROLES:
+        verdict.take(Samples(role, np.ones(4)))
+    verdict.take(Progress("timing kernel and baseline in turns: warm", 7608, 20_000))
+    assert "in turns: warm, 7.6 of 20 s, 4 launches each" in verdict.text()
+    verdict.take(Samples("kernel", np.ones(1)))
+    verdict.take(Progress("timing kernel and baseline in turns: warm", 7700, 20_000))
+    assert "5 launches of kernel and 4 launches of SDPA" in verdict.text()
+
+
 def test_a_recording_without_an_end_does_not_count(verdict: Verdict) -> None:
     verdict.show_source("recording: a.tilescope, NVIDIA H200")
     verdict.take(make_record().started)
@@ -81,15 +105,18 @@ def test_a_recording_without_an_end_does_not_count(verdict: Verdict) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kernel_us", "baseline_us", "words"),
+    ("kernel_us", "baseline_us", "faster"),
     [(380.0, 190.0, "slower than SDPA"), (95.0, 190.0, "faster than SDPA"), (190.0, 190.0, "level with SDPA")],
 )
-def test_done_shows_times_ratio_and_error(verdict: Verdict, kernel_us: float, baseline_us: float, words: str) -> None:
-    replay(verdict, make_record(2, Problem(64, 128, 32), TileConfig(32, 16), kernel_us, baseline_us))
+def test_done_shows_times_ratio_and_error(verdict: Verdict, kernel_us: float, baseline_us: float, faster: str) -> None:
+    record = make_record(2, Problem(64, 128, 32), TileConfig(32, 16), kernel_us, baseline_us)
+    replay(verdict, record)
     texts = shown(verdict)
-    assert any(words in text for text in texts)
+    assert any(faster in text for text in texts)
     assert any("tolerance 0.002" in text for text in texts)
     assert any(text.endswith(", passed") for text in texts)
+    error = words.error_text(record.checked[0].error.rel_fro)
+    assert f"relative {error}" in texts
     assert "article 32×16, 64 × 128 × 32" in texts
     assert "SDPA efficient" in texts
     kernel, baseline = (next(t for t, c in texts.items() if c == DARK.color(role)) for role in ("kernel", "baseline"))
@@ -121,11 +148,14 @@ def test_another_attention_is_called_by_its_name(verdict: Verdict) -> None:
     assert any(text.endswith("slower than FlexAttention") for text in texts)
 
 
-def test_slower_and_faster_have_their_interval_in_the_same_sense(verdict: Verdict) -> None:
+def test_without_rounds_the_factor_has_a_spread_in_its_sense_and_no_interval(verdict: Verdict) -> None:
     replay(verdict, make_record(3, kernel_us=380.0, baseline_us=190.0))
-    interval = next(t for t in shown(verdict) if t.startswith("p20 to p80: "))
-    low, high = (float(x) for x in interval.removeprefix("p20 to p80: ").removesuffix("×").split("–"))
+    label = next(label for label in verdict.findChildren(ElidedLabel) if label.text().startswith("spread p20–p80 "))
+    low, high = (float(x) for x in label.text().removeprefix("spread p20–p80 ").removesuffix("×").split("–"))
     assert 1.8 < low < high < 2.2
+    ratio = next(label for label in verdict.findChildren(ElidedLabel) if label.text().endswith("slower than SDPA"))
+    assert "there is no interval" in ratio.toolTip() and "95%" not in ratio.toolTip()
+    assert "SDPA / kernel 0.5" in ratio.toolTip()
 
 
 def test_wrong_is_first_and_there_is_no_ratio(verdict: Verdict) -> None:
@@ -181,6 +211,8 @@ def test_failure_says_kind_message_and_remedy(verdict: Verdict) -> None:
     assert texts["out of shared memory"] == DARK.color("bad")
     assert failed.message in texts
     assert "Try: fewer stages" in texts
+    replay(verdict, make_record(7, failure=replace(failed, remedy="Try a smaller tile.")))
+    assert "Try a smaller tile." in shown(verdict)
 
 
 def test_a_new_run_forgets_the_last(verdict: Verdict) -> None:
@@ -248,6 +280,17 @@ def test_gpu_ready_after_a_run_leaves_the_result(verdict: Verdict) -> None:
     assert verdict.text() == before
 
 
+def whole(record: RunRecord) -> RunRecord:
+    """`record` with where its kernel's source came from, as runs have it today."""
+    provenance = Provenance("kernels/article.py", "0123abcd", "f" * 64, 700.0)
+    return replace(record, started=replace(record.started, provenance=provenance))
+
+
+def findings(verdict: Verdict) -> list[str]:
+    """The chips, less the one for what a made-up run does not keep."""
+    return [text for text in verdict.chips.texts() if not text.startswith("not recorded")]
+
+
 def of_latency(record: RunRecord, role: Role = "kernel", **changes: object) -> RunRecord:
     """`record` with other findings about the times of `role`."""
     measured = [
@@ -263,10 +306,10 @@ def test_the_protocol_and_the_interval_of_the_median_are_on_the_headline(verdict
     record = of_latency(make_record(1, kernel_us=380.0, protocol="cold"), interval=Interval(379.0, 391.0))
     replay(verdict, record)
     texts = shown(verdict)
-    assert "cold protocol" in texts
+    assert "cold: median" in texts
     assert "379–391 µs" in texts
-    interval = next(text for text in texts if text.startswith("95%: "))
-    low, high = (float(x) for x in interval.removeprefix("95%: ").removesuffix("×").split("–"))
+    interval = next(text for text in texts if text.startswith("95% interval "))
+    low, high = (float(x) for x in interval.removeprefix("95% interval ").removesuffix("×").split("–"))
     assert 1.9 < low < high < 2.1  # of paired rounds, in the sense of "slower"
 
 
@@ -275,23 +318,84 @@ def test_live_the_protocol_is_said_from_the_start(verdict: Verdict) -> None:
     assert "warm protocol" in verdict.text()
 
 
+def test_under_article_the_time_is_the_average_and_says_so(verdict: Verdict) -> None:
+    record = of_latency(make_record(1, kernel_us=380.0), block_average_us=371.25)
+    replay(verdict, record)
+    texts = shown(verdict)
+    assert "371.2 µs" in texts and texts["371.2 µs"] == DARK.color("kernel")
+    assert verdict.protocol.text() == "article: average of 50 launches"
+    time = next(label for label in verdict.findChildren(ElidedLabel) if label.text() == "371.2 µs")
+    assert "article: average of 50 launches in one unbroken block" in time.toolTip()
+    assert f"single launches: median {format_time(record.measured[0].measurement.latency.median)}" in time.toolTip()
+
+
+def test_averages_of_other_numbers_of_launches_are_told_apart(verdict: Verdict) -> None:
+    replay(verdict, of_latency(make_record(1), "baseline", launches=20))
+    assert verdict.protocol.text() == "article: average of 50 launches, SDPA average of 20 launches"
+
+
+def test_by_the_hosts_clock_there_is_no_block_and_there_are_no_events(verdict: Verdict) -> None:
+    for protocol in ("article", "warm"):
+        replay(verdict, make_record(1, device=INTERPRETER, protocol=protocol))
+        tips = [label.toolTip() for label in verdict.findChildren(ElidedLabel) if label.isVisible()]
+        assert any("host's clock" in tip for tip in tips)
+        assert not any("block" in tip or "CUDA events" in tip for tip in tips)
+
+
+def of_half(record: RunRecord, role: Role, half: float | None, ended_by: Ending) -> RunRecord:
+    """`record` in which the median of `role` is known to `half`, None for not at all."""
+    latency = next(m.measurement.latency for m in record.measured if m.measurement.role == role)
+    if half is None:
+        return of_latency(record, role, samples=latency.samples[:3], interval=None, ended_by=ended_by)
+    interval = Interval(latency.median * (1 - half), latency.median * (1 + half))
+    return of_latency(record, role, interval=interval, ended_by=ended_by)
+
+
 @pytest.mark.parametrize(
     ("ended_by", "half", "words"),
     [
-        ("precision", 0.006, "interval 0.6% after 0.3 s"),
-        ("time", 0.023, "limit of 5 s: interval still 2.3%"),
-        ("samples", 0.023, "limit of 20,000 samples: interval still 2.3%"),
-        ("fixed", 0.0003, "50 launches, interval 0.03%"),
+        ("precision", 0.006, "kernel ±0.6%, SDPA ±0.2% after 0.3 s"),
+        ("time", 0.023, "limit of 5 s: kernel ±2.3%, SDPA ±0.2%"),
+        ("samples", None, "limit of 20,000 samples: kernel without an interval, SDPA ±0.2%"),
+        ("fixed", 0.0003, "kernel ±0.03%, SDPA ±0.2%"),
     ],
 )
-def test_how_the_timing_ended_is_said(verdict: Verdict, ended_by: Ending, half: float, words: str) -> None:
+def test_how_the_timing_ended_is_said(verdict: Verdict, ended_by: Ending, half: float | None, words: str) -> None:
     record = make_record(1, protocol="cold", device_state=recorded_state("steady"))
-    median = record.measured[0].measurement.latency.median
-    interval = Interval(median * (1 - half), median * (1 + half))
-    record = of_latency(record, interval=interval, ended_by=ended_by)
-    replay(verdict, of_latency(record, "baseline", ended_by=ended_by, interval=None))
+    replay(verdict, of_half(of_half(record, "kernel", half, ended_by), "baseline", 0.002, ended_by))
     assert verdict.ending.text() == words
-    assert "kernel: " + words in verdict.ending.toolTip()
+    assert "kernel: median; " in verdict.ending.toolTip() and "SDPA: median; " in verdict.ending.toolTip()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "baseline", "least"), [(0.001, 1.58, "SDPA ±158%"), (None, 1.58, "kernel without an interval")]
+)
+def test_where_there_is_room_for_one_the_least_known_is_said_with_whose_it_is(
+    verdict: Verdict, kernel: float | None, baseline: float, least: str
+) -> None:
+    record = make_record(1, protocol="warm")
+    replay(verdict, of_half(of_half(record, "kernel", kernel, "time"), "baseline", baseline, "time"))
+    assert verdict.ending.shown_text() == verdict.ending.text()
+    whole = verdict.ending.fontMetrics().horizontalAdvance(verdict.ending.text())
+    verdict.ending.resize(whole - 5, verdict.ending.height())
+    assert verdict.ending.shown_text() == f"limit of 5 s: {least}"
+
+
+def test_an_old_recording_has_the_intervals_of_its_samples_and_says_what_it_lacks(verdict: Verdict) -> None:
+    record = make_record(1, launches=20)
+    replay(verdict, of_latency(of_latency(record, interval=None), "baseline", interval=None))
+    assert "too few" not in verdict.text()
+    halves = verdict.ending.text().removeprefix("single launches: kernel ±").split("%, SDPA ±")
+    assert all(0 < float(half.removesuffix("%")) < 5 for half in halves)
+    missing = "not recorded: device state, source, recheck"
+    assert verdict.chips.texts() == (missing,)
+    assert "not recorded: clocks, power" in verdict.chips.shown()[0].toolTip()
+
+
+def test_a_run_that_kept_everything_lacks_nothing(verdict: Verdict) -> None:
+    record = whole(make_record(1, protocol="cold", device_state=recorded_state("steady")))
+    replay(verdict, record)
+    assert verdict.chips.texts() == ()
 
 
 def test_level_is_said_where_the_interval_contains_1(verdict: Verdict) -> None:
@@ -326,19 +430,39 @@ def test_what_the_device_did_is_a_chip_with_its_sentence(verdict: Verdict, name:
 
 def test_zeros_flatter_once(verdict: Verdict) -> None:
     replay(verdict, make_record(1, Problem(16, 32, 8, inputs="zeros")))
-    assert verdict.chips.texts() == ("zeros flatter",)
+    assert findings(verdict) == ["zeros flatter"]
+    warned = DeviceState(recorded_state("steady").trace, (DeviceWarning("inputs", "inputs are zeros: they flatter"),))
+    replay(verdict, make_record(1, Problem(16, 32, 8, inputs="zeros"), device_state=warned))
+    assert findings(verdict) == ["zeros flatter"]
+
+
+def test_constant_inputs_flatter_as_zeros_do(verdict: Verdict) -> None:
+    replay(verdict, make_record(1, Problem(16, 32, 8, inputs="constant")))
+    assert findings(verdict) == ["constant inputs flatter"]
+
+
+def test_what_may_hold_launch_cost_is_a_chip_with_whose_it_is(verdict: Verdict) -> None:
+    record = of_latency(make_record(1, protocol="warm"), "baseline", late_samples=12)
+    replay(verdict, of_latency(record, lost_sessions=2))
+    assert findings(verdict) == [
+        "2 of the profiler's sessions lost records and were repeated",
+        "SDPA 12 of 50 samples may hold launch cost",
+    ]
+    verdict.resize(1800, verdict.height())
+    assert "SDPA: 12 of 50 samples may hold launch cost: the GPU reached them" in verdict.chips.shown()[1].toolTip()
+    replay(verdict, of_latency(make_record(1), profiled_before=True))
+    assert findings(verdict) == ["this engine had profiled before"]
 
 
 def test_launch_bound_modes_and_drift_are_chips(verdict: Verdict) -> None:
     record = make_record(1, kernel_us=14.7, protocol="warm")
-    median = record.measured[0].measurement.latency.median
-    record = of_latency(record, kernel_us=5.1, kernel_names=("attention_kernel",), drift=Drift(0.02))
+    record = of_latency(record, kernel_us=5.1, launched_us=14.9, kernel_names=("attention_kernel",), drift=Drift(0.02))
     record = of_latency(record, "baseline", modes=Modes((383.6, 389.6), (0.82, 0.18)))
     verdict.resize(1600, verdict.height())
     replay(verdict, record)
-    bound = f"launch-bound: 5.1 µs of {median:.1f} µs is the kernel"
+    bound = "launch-bound: 5.1 µs of 14.9 µs is the kernel"
     modes = "SDPA two modes: 383.6 µs (82%) and 389.6 µs (18%)"
-    assert verdict.chips.texts() == (bound, "drifting by +2.0%", modes)
+    assert findings(verdict) == [bound, "drifting by +2.0%", modes]
     assert "attention_kernel" in verdict.chips.shown()[0].toolTip()
 
 
@@ -363,7 +487,7 @@ def test_changes_of_the_baseline_are_named_and_not_deterministic_is_no_failure(v
     replay(verdict, replace(record, rechecked=(ours, replace(theirs, failed=True, text="it changed"))))
     assert "SDPA CHANGED while timing: suspect a race" in verdict.text()
     replay(verdict, replace(record, rechecked=(replace(ours, deterministic=False, text="two launches differ"), theirs)))
-    assert verdict.chips.texts() == ("not deterministic",)
+    assert findings(verdict) == ["not deterministic"]
     assert "CHANGED" not in verdict.text() and "passed" in verdict.text()
 
 
@@ -375,3 +499,71 @@ def test_a_note_is_whole_or_short_but_never_cut(qtbot: QtBot, verdict: Verdict) 
         for note in verdict.findChildren(Note):
             if note.isVisible():
                 assert note.shown_text() in (note.text(), "") or note.shown_text().startswith("±")
+
+
+def settle(verdict: Verdict, width: int) -> None:
+    """Give the headline its width, and its layouts the turns of the event loop that they take."""
+    verdict.resize(width, verdict.height())
+    for _ in range(3):
+        QApplication.processEvents()
+
+
+def cut(verdict: Verdict) -> list[str]:
+    """What of the headline ends in an ellipsis."""
+    labels = (label for label in verdict.findChildren(ElidedLabel) if label.isVisible())
+    return [label.text() for label in labels if label.shown_text().endswith("…")]
+
+
+SOURCE = "recording: h200-article-shapes, NVIDIA H200, 2026-11-30"
+
+
+@pytest.mark.parametrize("protocol", ["article", "cold"])
+@pytest.mark.parametrize("width", [1216, 1000, 760])
+@pytest.mark.usefixtures("styled")
+def test_the_headline_becomes_shorter_instead_of_being_cut(verdict: Verdict, protocol: str, width: int) -> None:
+    state = recorded_state("throttled") if protocol == "cold" else None
+    verdict.show_source(SOURCE)
+    replay(verdict, make_record(1, WIDE, kernel_us=762.6, protocol=protocol, device_state=state))
+    settle(verdict, width)
+    assert set(cut(verdict)) <= {SOURCE}
+    assert verdict.protocol.shown_text() == verdict.protocol.text()
+    assert verdict.ending.isVisible() and "±" in verdict.ending.shown_text()
+    assert verdict.chips.shown()
+    if width == 1216:  # as in a window of 1440
+        assert not cut(verdict) and verdict.ending.shown_text() == verdict.ending.text()
+        assert [chip.text() for chip in verdict.chips.shown()] == list(verdict.chips.texts())
+
+
+@pytest.mark.usefixtures("styled")
+def test_parts_of_the_second_line_never_meet(verdict: Verdict) -> None:
+    verdict.show_source(SOURCE)
+    record = make_record(1, WIDE, protocol="cold", device_state=recorded_state("throttled"))
+    replay(verdict, of_latency(whole(record), drift=Drift(0.02)))
+    badge = verdict.findChild(Badge)
+    assert badge is not None
+    counts = set()
+    for width in range(400, 1300, 25):
+        settle(verdict, width)
+        counts |= {verdict.chips.shown()[-1].text()}
+        parts = [p for p in (verdict.protocol, verdict.ending, verdict.chips, badge) if p.isVisible()]
+        assert parts[0] is verdict.protocol
+        assert all(a.geometry().right() < b.geometry().left() for a, b in pairwise(parts))
+        assert parts[-1].geometry().right() < max(width, verdict.minimumWidth())
+    # One after the other they give way, and are counted then.
+    assert "+2" in counts
+
+
+def test_errors_have_two_digits_and_none_is_nought() -> None:
+    assert [words.error_text(value) for value in (3.14e-7, 0.05, 0.0)] == ["3.1e-7", "5.0e-2", "0"]
+
+
+@pytest.mark.usefixtures("styled")
+def test_what_is_wrong_is_never_half_a_number_nor_left_out(verdict: Verdict) -> None:
+    record = make_record(4, WIDE, passed=False)
+    baseline = record.measured[1].measurement
+    bad = replace(baseline, error=replace(baseline.error, passed=False))
+    replay(verdict, replace(record, measured=(record.measured[0], Measured(bad))))
+    settle(verdict, 700)
+    seen = [label.shown_text() for label in verdict.findChildren(ElidedLabel) if label.isVisible()]
+    assert any(text.startswith("WRONG: max error ") and not text.endswith("…") for text in seen)
+    assert any(text in ("SDPA efficient, WRONG", "WRONG") for text in seen)

@@ -50,6 +50,7 @@ def serve(connection: Connection, log: Connection, job_path: str, device: str, p
     _redirect_output(log)
     # Ctrl+C in a terminal reaches the whole group; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # the host had it blocked until here
     stop = StopFlag()
     stop.install()
     lock = threading.Lock()

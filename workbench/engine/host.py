@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from workbench.engine.child import Leaving, serve
+from workbench.engine.parent import deaf_to_interrupts
 from workbench.engine.stopping import STOP_SIGNAL
 from workbench.estimate import SILENCE_LIMIT_S, time_limit
 from workbench.model import (
@@ -79,7 +80,8 @@ class KernelHost:
             name="tilescope-engine",
             daemon=True,
         )
-        self._process.start()
+        with deaf_to_interrupts():
+            self._process.start()
         theirs.close()
         log_writer.close()
 
@@ -205,36 +207,38 @@ class KernelHost:
                     yield from self._last_words(phase)
                     return
                 heard = time.monotonic()
-                if isinstance(event, Leaving):
-                    self._leaving = True
-                    continue
-                if isinstance(event, Ready):
-                    self.ready = event
-                if isinstance(event, CeilingsMeasured) and self.ready is not None:
-                    self.ready = replace(self.ready, ceilings=event.ceilings)
                 if isinstance(event, Progress):
                     phase = event.phase
                 yield from self._settle(event)
             elif self._process.sentinel in ready:
                 yield from self._last_words(phase)
                 return
-            elif self._abandoned.is_set() and self.ready is None:
+            elif (failure := self._why_end(phase, time.monotonic() - heard, limit_s)) is not None:
                 self._discard()
-                yield Failed("cancelled", f"given up while {phase}")
-                return
-            elif self._stop_at is not None and time.monotonic() - self._stop_at > STOP_GRACE_S:
-                self._discard()
-                yield Failed("cancelled", f"stopped while {phase}; the engine had to be ended")
-                return
-            elif time.monotonic() - heard > limit_s:
-                self._discard()
-                yield Failed(
-                    "timeout", f"no sign of life for {limit_s:g} s while {phase}; the engine was ended", TRY_SMALLER
-                )
+                yield failure
                 return
 
-    def _settle(self, event: RunEvent) -> Iterator[RunEvent]:
-        """Pass `event` on; before a failure, all that the child wrote; after a last one, wait for its end."""
+    def _why_end(self, phase: str, silent_s: float, limit_s: float) -> Failed | None:
+        """Why a child that lives and says nothing must be ended now; None while it may go on."""
+        if self._abandoned.is_set() and self.ready is None:
+            return Failed("cancelled", f"given up while {phase}")
+        if self._stop_at is not None and time.monotonic() - self._stop_at > STOP_GRACE_S:
+            return Failed("cancelled", f"stopped while {phase}; the engine had to be ended")
+        if silent_s > limit_s:
+            return Failed(
+                "timeout", f"no sign of life for {limit_s:g} s while {phase}; the engine was ended", TRY_SMALLER
+            )
+        return None
+
+    def _settle(self, event: RunEvent | Leaving) -> Iterator[RunEvent]:
+        """Learn from `event` and pass it on; before a failure, all that the child wrote; after a last one, its end."""
+        if isinstance(event, Leaving):
+            self._leaving = True
+            return
+        if isinstance(event, Ready):
+            self.ready = event
+        if isinstance(event, CeilingsMeasured) and self.ready is not None:
+            self.ready = replace(self.ready, ceilings=event.ceilings)
         if isinstance(event, Failed):
             yield from self.idle_log()
             if self._leaving:

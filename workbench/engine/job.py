@@ -84,7 +84,7 @@ def run(request: RunRequest, send: Send, stop: StopFlag) -> None:
     if faults:
         raise InvalidRequestError("; ".join(fault.message for fault in faults))
     try:
-        Run(request, info, send, stop, settled.monitor).go()
+        Run(request, info, send, stop, settled.monitor, provenance).go()
     except CaptureError:
         # torch leaves its stream and its allocator as they are within a capture.
         _is_spoiled = True

@@ -1,4 +1,4 @@
-"""Where a kernel comes from: its file, git's revision of it, and the hash of the sources that it is made of."""
+"""Where a kernel comes from: its file, git's revision of it, the hash of its sources; and what state the host is in."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from math import isfinite
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from workbench.device_state import DeviceFacts
 from workbench.model import Provenance
@@ -62,7 +64,18 @@ class Sources:
             power_limit_w=facts.power_limit_w if isfinite(facts.power_limit_w) else None,
             application_clocks=_clocks_text(facts),
             ecc=facts.ecc,
+            load_average=_load_average(),
+            cpu_cores=os.cpu_count() or 0,
+            torch_threads=torch.get_num_threads(),
         )
+
+
+def _load_average() -> tuple[float, ...]:
+    """How many processes wanted to run, on average over the last 1, 5 and 15 minutes; empty where that is not known."""
+    try:
+        return os.getloadavg()
+    except OSError:
+        return ()
 
 
 def _clocks_text(facts: DeviceFacts) -> str:

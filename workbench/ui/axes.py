@@ -71,6 +71,8 @@ def _name_width(name: str) -> float:
 class IndexAxis(NamedAxis):
     """An axis of rows, columns, tiles or launches: whole numbers only, the name right under them."""
 
+    _step = 1.0
+
     def resizeEvent(self, ev: Any = None) -> None:
         """Keep the name near the numbers where a neighbour's taller axis makes room below."""
         super().resizeEvent(ev)
@@ -79,12 +81,20 @@ class IndexAxis(NamedAxis):
             self.label.setY(min(self.label.y(), near))
 
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:  # noqa: N803
-        """pyqtgraph's spacings, without fractions."""
-        return [s for s in super().tickSpacing(minVal, maxVal, size) if s[0] >= 1] or [(1, 0)]
+        """Round whole numbers as far apart as their texts need, and finer ticks without a text."""
+        if self.orientation in ("left", "right"):
+            least = 1.6 * text_height()
+        else:
+            least = text_width(f"{round(max(abs(minVal), abs(maxVal))):,}") + 14
+        rough = max(1.0, (maxVal - minVal) * least / max(1.0, size))
+        power = 10.0 ** math.floor(math.log10(rough) + 1e-9)
+        self._step = next((power * s for s in (1, 2, 5) if power * s >= rough * (1 - 1e-9)), power * 10)
+        finer = self._step / (4 if str(self._step).startswith("2") else 5)
+        return [(self._step, 0), (finer, 0)] if finer >= 1 else [(self._step, 0)]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         """Whole numbers."""
-        return [f"{round(v):,}" for v in values]
+        return [f"{round(v):,}" if spacing >= self._step else "" for v in values]
 
 
 class CountAxis(IndexAxis):
@@ -96,11 +106,20 @@ class CountAxis(IndexAxis):
         maxVal: float,  # noqa: N803
         size: float,
     ) -> list[tuple[float, list[float]]]:
-        """Round whole numbers."""
+        """Round whole numbers; one at least that says how many there are, if only one has room."""
         widest = text_width(f"{round(maxVal):,}") + 8
         ticks = even_ticks(minVal, maxVal, max(1, int(size / widest)))
+        if maxVal > 1 and not any(0 < tick <= self._last_whole(minVal, maxVal, size) for tick in ticks):
+            finer = [tick for most in (2, 4, 8) for tick in even_ticks(minVal, maxVal, most)]
+            ticks = [max((t for t in finer if 0 < t <= self._last_whole(minVal, maxVal, size)), default=0.0)]
         step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
-        return [(max(1.0, step), [tick for tick in ticks if tick == round(tick)])]
+        self._step = max(1.0, step)
+        return [(self._step, [tick for tick in ticks if tick == round(tick)])]
+
+    @staticmethod
+    def _last_whole(low: float, high: float, size: float) -> float:
+        """The greatest number whose text does not reach over the end of the axis, `size` pixels long."""
+        return high - (high - low) * 0.5 * text_width(f"{round(high):,}") / max(1.0, size)
 
 
 class ValueAxis(NamedAxis):

@@ -97,7 +97,8 @@ class MessageCard(QWidget):
         words = failure_words(failed)
         lines = [colored(words[:1].upper() + words[1:], color, bold=True, size=13), _paragraph(message)]
         if failed.remedy:
-            lines.append(colored("What to try: ", theme.text, bold=True) + _paragraph(failed.remedy))
+            asks = "" if failed.remedy.startswith("Try ") else colored("What to try: ", theme.text, bold=True)
+            lines.append(asks + _paragraph(failed.remedy))
         return "<br><br>".join(line for line in lines if line)
 
 

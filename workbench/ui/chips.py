@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui.elided import ElidedLabel
 from workbench.ui.theme import Theme
+from workbench.wording import counted
 
 SPACE = 6  # px between chips
 PADDING = 7  # px beside a chip's text
@@ -93,7 +94,11 @@ class ChipRow(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Room for one that counts the others."""
-        return QSize(40 if self._chips else 0, self._height())
+        return QSize(self.least_width(), self._height())
+
+    def least_width(self) -> int:
+        """Room for one that counts them all, px; 0 where there are none."""
+        return self._width_of(0) if self._chips else 0
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         super().resizeEvent(a0)
@@ -135,4 +140,6 @@ class ChipRow(QWidget):
         return sum(widths) + SPACE * max(0, len(widths) - 1)
 
     def _more_text(self, left: int) -> str:
-        return f"{left} warning{'s' * (left > 1)}" if left == len(self._chips) else f"+{left}"
+        if left < len(self._chips):
+            return f"+{left}"
+        return counted(left, "note" if all(chip.tone == "muted" for chip in self._chips) else "warning")

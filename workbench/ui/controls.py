@@ -31,7 +31,7 @@ from workbench.ui.form_rules import ARTICLE, FormRules, Settled, is_exact, is_pr
 from workbench.ui.words import duration_text
 from workbench.validate import Fault
 
-LEAST_WIDTH = 290  # with the scroll bar of a low window beside it, 0.002 is still whole
+LEAST_WIDTH = 304  # with the scroll bar of a low window beside it, every name and number is still whole
 NO_GPU = "this machine has no NVIDIA GPU that can be used; python main.py doctor says what is missing"
 EXACT_TEXT = "products of 16-bit values are exact in fp32"
 
@@ -127,7 +127,7 @@ class Controls(QWidget):
 
     def sizeHint(self) -> QSize:
         """As narrow as the fields allow, and as tall as they need."""
-        return QSize(290, 640)
+        return QSize(LEAST_WIDTH, 640)
 
     def _build(self) -> None:
         form = QWidget()
@@ -273,7 +273,11 @@ class Controls(QWidget):
 
     def _show_hints(self, request: RunRequest) -> None:
         """Say what was changed together with the last change, why there is no precision to choose, what auto means."""
-        hints = {**({"precision": EXACT_TEXT} if is_exact(request) else {}), **self._notes}
+        hints = {
+            **({"precision": EXACT_TEXT} if is_exact(request) else {}),
+            **self._rules.splits_notes(request),
+            **self._notes,
+        }
         for name, row in self._rows.items():
             row.show_hint(hints.get(name, ""))
         ready, unit = self._rules.ready, "key splits"

@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from workbench.device_state import DeviceTrace
 from workbench.model import DeviceState, FloatArray
+from workbench.ui.kept_picture import KeptPicture
 from workbench.ui.theme import Theme
 
 LANE = 17  # px of one trace
@@ -65,6 +66,7 @@ class DeviceStrip(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._kept = KeptPicture()
         self._trace: DeviceTrace | None = None
         self.lanes: tuple[Lane, ...] = ()
         self.held: list[tuple[float, float, str]] = []
@@ -87,12 +89,14 @@ class DeviceStrip(QWidget):
             )
             self.held = held_spans(trace)
             self.setAccessibleName(self.summary())
+            self._kept.forget()
             self.update()
         self.show()
 
     def apply_theme(self, theme: Theme) -> None:
         """Take the colours of `theme`."""
         self._theme = theme
+        self._kept.forget()
         self.update()
 
     def summary(self) -> str:
@@ -139,6 +143,16 @@ class DeviceStrip(QWidget):
         if self._trace is None:
             return
         painter = QPainter(self)
+        self._kept.draw(painter, self.size(), self._paint)
+        painter.end()
+
+    def changeEvent(self, a0: QEvent | None) -> None:
+        """Another font, or another style, needs another picture."""
+        super().changeEvent(a0)
+        self._kept.forget()
+
+    def _paint(self, painter: QPainter) -> None:
+        painter.setFont(self.font())
         plot, seconds = self._plot(), self._seconds()
         self._paint_ground(painter, plot, seconds)
         for i, lane in enumerate(self.lanes):
@@ -149,7 +163,6 @@ class DeviceStrip(QWidget):
         painter.drawText(foot, Qt.AlignmentFlag.AlignLeft, "0 s")
         painter.drawText(foot, Qt.AlignmentFlag.AlignHCenter, "time since the run started")
         painter.drawText(foot, Qt.AlignmentFlag.AlignRight, f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s")
-        painter.end()
 
     def _paint_ground(self, painter: QPainter, plot: QRectF, seconds: float) -> None:
         """Where the clocks were held back, where launches were timed, and the frame."""

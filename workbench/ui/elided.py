@@ -15,7 +15,7 @@ class ElidedLabel(QWidget):
 
     def __init__(self, scale: float = 1.0, bold: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._text = ""
+        self._text = self._short = ""
         self._color = QColor(Qt.GlobalColor.gray)
         font = QFont(self.font())
         font.setPointSizeF(font.pointSizeF() * scale)
@@ -32,13 +32,14 @@ class ElidedLabel(QWidget):
         return self._color
 
     def shown_text(self) -> str:
-        """The text as it is painted, elided to the width there is."""
-        return self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, self.width())
+        """The text as it is painted: whole, in its shorter version, or elided to the width there is."""
+        text = self._text if not self._short or self._fits(self._text) else self._short
+        return self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, self.width())
 
-    def set_text(self, text: str, color: QColor, tooltip: str = "") -> None:
-        """Show `text` in `color`; `tooltip` is the text itself unless given."""
-        if text != self._text:
-            self._text = text
+    def set_text(self, text: str, color: QColor, tooltip: str = "", short: str = "") -> None:
+        """Show `text` in `color`, or `short` where there is less room; `tooltip` is the text itself unless given."""
+        if (text, short) != (self._text, self._short):
+            self._text, self._short = text, short
             self.setAccessibleName(text)
             self.updateGeometry()
         self._color = color
@@ -53,6 +54,9 @@ class ElidedLabel(QWidget):
         """Room for its first few characters."""
         least = self.fontMetrics().averageCharWidth() * LEAST_CHARACTERS
         return QSize(min(self.sizeHint().width(), least), self.fontMetrics().height())
+
+    def _fits(self, text: str) -> bool:
+        return self.fontMetrics().horizontalAdvance(text) <= self.width()
 
     def paintEvent(self, _: QPaintEvent | None) -> None:
         painter = QPainter(self)
@@ -78,6 +82,10 @@ class Badge(ElidedLabel):
         least = self.fontMetrics().averageCharWidth() * 2 * LEAST_CHARACTERS
         return QSize(least, self.fontMetrics().height() + self.PADDING)
 
+    def whole_width(self) -> int:
+        """Room for the whole text in its frame, px."""
+        return self.fontMetrics().horizontalAdvance(self._text) + 2 * self.PADDING + 2
+
     def paintEvent(self, _: QPaintEvent | None) -> None:
         text = self.shown_text()
         width = self.fontMetrics().horizontalAdvance(text) + 2 * self.PADDING
@@ -95,23 +103,22 @@ class Note(ElidedLabel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self._short = ""
 
     def set_texts(self, text: str, short: str, color: QColor, tooltip: str = "") -> None:
         """Show `text` or, where there is little room, `short`."""
-        self._short = short
-        self.set_text(text, color, tooltip)
+        self.set_text(text, color, tooltip, short)
 
     def shown_text(self) -> str:
-        fits = (text for text in (self._text, self._short) if self._advance(text) <= self.width())
-        return next(fits, "")
+        return next((text for text in (self._text, self._short) if self._fits(text)), "")
+
+    def width_of(self, whole: bool) -> int:
+        """Room for the whole text or for its shorter version, px; 0 for none."""
+        text = self._text if whole else self._short or self._text
+        return self.fontMetrics().horizontalAdvance(text) + 2 if text else 0
 
     def minimumSizeHint(self) -> QSize:
         """None: it goes before the value is cut."""
         return QSize(0, self.fontMetrics().height())
-
-    def _advance(self, text: str) -> int:
-        return self.fontMetrics().horizontalAdvance(text)
 
 
 class Block(QWidget):
@@ -136,9 +143,9 @@ class Block(QWidget):
         layout.addLayout(beside)
         layout.addStretch()
 
-    def set_value(self, text: str, color: QColor, tooltip: str = "") -> None:
-        """Show `text`, of which as much as WHOLE_CHARACTERS keeps its room longer than all else."""
-        self.value.set_text(text, color, tooltip)
+    def set_value(self, text: str, color: QColor, tooltip: str = "", short: str = "") -> None:
+        """Show `text` or `short`, of which as much as WHOLE_CHARACTERS keeps its room longer than all else."""
+        self.value.set_text(text, color, tooltip, short)
         self.value.setMinimumWidth(self._least())
 
     def set_note(self, text: str, short: str, color: QColor, tooltip: str = "") -> None:

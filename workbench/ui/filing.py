@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from PyQt6.QtGui import QImage
 from PyQt6.QtWidgets import QWidget
 
 from workbench.session import SUFFIX, SessionError
 from workbench.ui import files
-from workbench.ui.pictures import PictureError, copy_picture, save_picture, take_picture
+from workbench.ui.pictures import PictureError, copy_picture, save_picture
 
 
 class Filing:
@@ -32,9 +33,8 @@ class Filing:
         if path is not None:
             self._try(lambda: self._say(f"Saved {save(path)} run(s) to {path}"))
 
-    def save_picture_of(self, widget: QWidget) -> None:
+    def save_picture(self, image: QImage) -> None:
         """The clipboard first: whoever cancels the file dialog has the picture all the same."""
-        image = take_picture(widget)
         copy_picture(image)
         self._say("The picture is on the clipboard")
         path = files.ask_where_to_save(self._parent, "Save picture", "tilescope.png", "Pictures (*.png *.jpg)")

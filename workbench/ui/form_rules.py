@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from kernels.tiles import AUTO_SPLITS
+from kernels.tiles import AUTO_SPLITS, resolved_splits
 from workbench.engine.tile import with_chosen_tile
 from workbench.model import DTYPES, SDPA_CHOICES, Problem, Ready, RunRequest, TileConfig, VariantInfo
 from workbench.presets import Preset
@@ -98,6 +98,16 @@ class FormRules:
         settled = self._with_tile(self._with_precision(settled))
         rtol, atol = preset.tolerances(settled.request.problem.dtype, settled.request.precision)
         return replace(settled, request=replace(settled.request, rtol=rtol, atol=atol))
+
+    def splits_notes(self, request: RunRequest) -> dict[str, str]:
+        """What becomes of a number of key splits that a launch does not make, for its field; {} where it makes it."""
+        asked = request.tile.splits
+        if self.ready is None or asked == AUTO_SPLITS or self.faults(request):
+            return {}
+        made = resolved_splits(request.problem, request.tile, self.ready.device.sm_count)
+        if made == asked:
+            return {}
+        return {"splits": f"{made} of {asked} are made: each takes whole key tiles, and none is left without keys"}
 
     @property
     def _variants(self) -> tuple[VariantInfo, ...]:

@@ -14,6 +14,7 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.model import FloatArray
 from workbench.ui.axes import IndexAxis, ValueAxis, side_width
+from workbench.ui.kept_picture import PlotArea
 from workbench.ui.plotting import Pooling, make_plot, pool, scale_exponent, style_plot, times_ten
 from workbench.ui.theme import Theme
 from workbench.ui.words import number
@@ -70,7 +71,7 @@ class HeatmapView(QWidget):
         self._levels = (0.0, 1.0)
         self._drawn: tuple[int, ...] = ()
         self._dirty = False
-        self.graphics = pg.GraphicsLayoutWidget()
+        self.graphics = PlotArea()
         self.graphics.ci.layout.setContentsMargins(0, 6, 0, 0)
         self.graphics.ci.layout.setSpacing(GAP)
         axes = {"left": IndexAxis("left"), "bottom": IndexAxis("bottom")}

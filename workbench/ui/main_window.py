@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PyQt6.QtCore import QSettings, QTimer, pyqtSignal
-from PyQt6.QtGui import QAction, QCloseEvent
+from PyQt6.QtGui import QAction, QCloseEvent, QImage
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from workbench.library import Library
@@ -32,14 +32,15 @@ from workbench.ui.docks import Docks
 from workbench.ui.filing import Filing
 from workbench.ui.menus import build_menus, build_tool_bar
 from workbench.ui.panels.panel import Panel
+from workbench.ui.pictures import DEFAULT_SCALE, take_picture
 from workbench.ui.results_table import ResultsTable
 from workbench.ui.run_control import RunControl
+from workbench.ui.sizes import DEFAULT_SIZE, LEAST_SIZE
 from workbench.ui.stage import Stage
 from workbench.ui.status_bar import StatusBar
 from workbench.ui.theme import Theme, apply_theme, load_theme
 
 FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
-DEFAULT_SIZE = (1440, 900)
 
 
 class MainWindow(QMainWindow):
@@ -54,6 +55,7 @@ class MainWindow(QMainWindow):
     def __init__(self, library: Library, worker: RunWorker, settings: QSettings, theme: Theme) -> None:
         super().__init__()
         self.setWindowTitle("Tilescope")
+        self.setMinimumSize(*LEAST_SIZE)
         self.resize(*DEFAULT_SIZE)
         self._library = library
         self._worker = worker
@@ -321,11 +323,17 @@ class MainWindow(QMainWindow):
     def _tell_history(self) -> None:
         self._stage.set_history(self._library.records())
 
-    def _save_picture_of(self, widget: QWidget) -> None:
+    def picture_of(self, widget: QWidget, scale: float = DEFAULT_SCALE) -> QImage:
+        """A picture of this window, or of one panel, whose run is said below it."""
         self.flush()
+        caption = ""
         if isinstance(widget, Panel):
             widget.draw_now()  # it may be behind another tab
-        self._filing.save_picture_of(widget)
+            caption = self._stage.caption(widget.name)
+        return take_picture(widget, scale, caption)
+
+    def _save_picture_of(self, widget: QWidget) -> None:
+        self._filing.save_picture(self.picture_of(widget))
 
     def _say(self, text: str) -> None:
         """A line that is read where the eye already is, and stays in the log."""

@@ -3,74 +3,66 @@
 from __future__ import annotations
 
 from workbench.device_state import DeviceTrace, DeviceWarning
-from workbench.metrics import format_range, format_time
-from workbench.model import Latency, RunRequest
-from workbench.modes import Modes
-from workbench.request import PROTOCOLS
+from workbench.metrics import format_range
+from workbench.model import Failed, Latency, Measurement, RunRecord
+from workbench.wording import ended_text as ended_text
+from workbench.wording import figure_kind as figure_kind
+from workbench.wording import figure_text as figure_text
+from workbench.wording import figure_tip as figure_tip
+from workbench.wording import half_width_of as half_width_of
+from workbench.wording import half_width_text as half_width_text
+from workbench.wording import interval_of as interval_of
+from workbench.wording import launches_text as launches_text
+from workbench.wording import modes_text as modes_text
+from workbench.wording import percent_text as percent_text
+from workbench.wording import protocol_tip as protocol_tip
 
-ZEROS_TEXT = "zeros flatter"
-ZEROS_TIP = "every value is 0: a GPU that flips no bits draws less power, which flatters its clocks and its times"
+FLATTERING = {
+    "zeros": ("zeros flatter", "inputs are zeros"),
+    "constant": ("constant inputs flatter", "inputs are one constant"),
+}
+FLATTER_TIP = "a GPU that flips no bits draws less power, and these times may flatter"
+UNKNOWN = {
+    "device state": "clocks, power, throttling and other processes on the device: whether it was steady is not known",
+    "source": "revision and hash of the kernel's source: whether it is the kernel of today is not known",
+    "recheck": "a check of the output after timing: whether the timed launches gave the right one is not known",
+}
 INTERVAL_TIP = "95% interval of the median"
-
-
-def percent_text(share: float) -> str:
-    """A small share as people read it: 0.03%, 0.6%, 12%."""
-    return f"{share:.2%}" if 0 < share < 0.001 else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+WATCHED = "the device was watched while launches were timed: nothing is known that would have changed the times"
 
 
 def has_interval(latency: Latency) -> bool:
     """Whether there were enough samples for an interval of the median."""
-    return latency.interval is not None and latency.interval.is_bounded
-
-
-def half_width_text(latency: Latency) -> str:
-    """Half the interval's width relative to the median, as ±0.6%; "" without an interval."""
-    half = latency.half_width
-    return f"±{percent_text(half)}" if half is not None and has_interval(latency) else ""
+    return interval_of(latency) is not None
 
 
 def interval_range_text(latency: Latency) -> str:
     """The 95% interval of the median with its unit; "" without one."""
-    interval = latency.interval
-    return format_range(interval.low, interval.high) if interval is not None and has_interval(latency) else ""
+    interval = interval_of(latency)
+    return "" if interval is None else format_range(interval.low, interval.high)
 
 
-def ended_text(latency: Latency, request: RunRequest, seconds: float | None = None) -> str:
-    """How a run's timing ended and how well its median is known then; `seconds` is how long it took, if known."""
-    half = latency.half_width
-    known = percent_text(half) if half is not None and has_interval(latency) else ""
-    after = f" after {seconds:.1f} s" if seconds is not None else ""
-    match latency.ended_by:
-        case "precision":
-            return f"interval {known}{after}"
-        case "time":
-            return f"limit of {request.max_seconds:g} s: " + _still(known)
-        case "samples":
-            return f"limit of {request.max_samples:,} samples: " + _still(known)
-        case _:
-            return f"{latency.launches} launches" + (f", interval {known}" if known else ", too few for an interval")
+def how_known_text(name: str, latency: Latency) -> str:
+    """Whose median is known how well: "kernel ±0.6%", "SDPA without an interval"."""
+    known = half_width_text(latency)
+    return f"{name} {known}" if known else f"{name} without an interval"
 
 
-def _still(known: str) -> str:
-    return f"interval still {known}" if known else "too few samples for an interval"
+def how_known(measurement: Measurement) -> float:
+    """The half-width of a median's interval, to compare: none at all is the least that can be known."""
+    half = half_width_of(measurement.latency)
+    return float("inf") if half is None else half
 
 
 def warning_text(warning: DeviceWarning) -> str:
-    """A warning in a few words, which its whole sentence begins with; zeros in words that fit a chip."""
-    return ZEROS_TEXT if warning.kind == "inputs" else warning.text.partition(":")[0]
+    """A warning in a few words, which its whole sentence begins with; flattering inputs in words that fit a chip."""
+    short = warning.text.partition(":")[0]
+    return next((chip for chip, begin in FLATTERING.values() if begin == short), short)
 
 
-def modes_text(modes: Modes) -> str:
-    """Two modes with their shares: "two modes: 383.6 µs (82%) and 389.6 µs (18%)"."""
-    low, high = (
-        f"{format_time(centre)} ({share:.0%})" for centre, share in zip(modes.centres, modes.shares, strict=True)
-    )
-    return f"two modes: {low} and {high}"
-
-
-def protocol_tip(name: str) -> str:
-    """A protocol's name with its meaning, where it is known."""
-    return f"{name}: {PROTOCOLS[name]}" if name in PROTOCOLS else name
+def note_text(note: str) -> str:
+    """A note on the samples in a few words: its first clause."""
+    return note.partition(":")[0].partition(",")[0]
 
 
 def timed_seconds(trace: DeviceTrace) -> float | None:
@@ -84,3 +76,29 @@ def no_trace_text(trace: DeviceTrace) -> str:
         return ""
     reasons = "; ".join(f"{missing.reading}: {missing.reason}" for missing in trace.missing)
     return f"no {reasons}" if reasons else "no device state was recorded"
+
+
+def not_recorded(record: RunRecord) -> tuple[str, ...]:
+    """What a run that was measured keeps nothing of, since the program that made it did not: keys of UNKNOWN."""
+    if record.end is None or not record.measured:
+        return ()
+    was_rechecked = record.rechecked or isinstance(record.end, Failed)
+    found = {
+        "device state": record.device_state is not None,
+        "source": record.started.provenance.source_sha256 != "",
+        "recheck": bool(was_rechecked),
+    }
+    return tuple(name for name, is_kept in found.items() if not is_kept)
+
+
+def not_recorded_tip(missing: tuple[str, ...]) -> str:
+    """The same in sentences, a line each."""
+    return "\n".join(f"not recorded: {UNKNOWN[one]}" for one in missing)
+
+
+def watched_text(record: RunRecord) -> str:
+    """Why nothing has to be said beside a run's times: it was watched, it has none, or nobody can tell."""
+    if not record.measured:
+        return "no times were taken" if record.end is not None else "no times yet"
+    unread = no_trace_text(record.device_state.trace) if record.device_state is not None else "no device state yet"
+    return unread or WATCHED

@@ -4,26 +4,49 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PyQt6.QtGui import QGuiApplication, QImage, QPainter
+from PyQt6.QtCore import QRect, QSize, Qt
+from PyQt6.QtGui import QFontMetrics, QGuiApplication, QImage, QPainter
 from PyQt6.QtWidgets import QWidget
 
 DEFAULT_SCALE = 2.0
+MARGIN = 8  # px around a caption
+SEPARATOR = " · "  # between the parts of a caption
 
 
 class PictureError(Exception):
     """A picture cannot be written; the text names the file and says why."""
 
 
-def take_picture(widget: QWidget, scale: float = DEFAULT_SCALE) -> QImage:
-    """`widget` as it is now, drawn anew with `scale` pixels per unit of the layout."""
-    size = widget.size() * scale
-    image = QImage(size, QImage.Format.Format_ARGB32_Premultiplied)
+def take_picture(widget: QWidget, scale: float = DEFAULT_SCALE, caption: str = "") -> QImage:
+    """`widget` as it is now, drawn anew with `scale` pixels per unit of the layout, and `caption` below it.
+
+    The parts of a caption, between "·", are parted at the ends of lines only.
+    """
+    lines = _lines(caption, widget.fontMetrics(), widget.width() - 2 * MARGIN) if caption else []
+    below = widget.fontMetrics().lineSpacing() * len(lines) + 2 * MARGIN if lines else 0
+    image = QImage((widget.size() + QSize(0, below)) * scale, QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(scale)
     image.fill(widget.palette().window().color())
     painter = QPainter(image)
     widget.render(painter)
+    painter.setFont(widget.font())
+    painter.setPen(widget.palette().windowText().color())
+    area = QRect(MARGIN, widget.height() + MARGIN, widget.width() - 2 * MARGIN, below)
+    painter.drawText(area, Qt.AlignmentFlag.AlignLeft, "\n".join(lines))
     painter.end()
     return image
+
+
+def _lines(caption: str, metrics: QFontMetrics, room: int) -> list[str]:
+    """`caption` in lines of `room` pixels at most, where its parts allow that."""
+    lines = [""]
+    for part in caption.split(SEPARATOR):
+        longer = SEPARATOR.join(filter(None, (lines[-1], part)))
+        if metrics.horizontalAdvance(longer) <= room or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return lines
 
 
 def save_picture(image: QImage, path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from workbench.model import RunRecord
 from workbench.ui import run_cells as cells
+from workbench.ui import time_cells as times
 from workbench.ui.run_cells import Cell
 
 
@@ -31,9 +32,9 @@ _PROBLEM = ("M", "N", "D", "batch", "heads", "KV heads", "causal", "dtype", "see
 
 COLUMNS = (
     Column("Run", "the run's number", ("run", "started"), 5, cells.number_cell),
-    Column("State", "whether the output is right, before how fast it is", ("state",), 10, cells.state_cell, False),
+    Column("State", "whether the output is right, before how fast it is", ("state",), 20, cells.state_cell, False),
     Column(
-        "!", "what must be known beside the times", ("warnings",), 3, cells.warnings_cell, False, usual=cells.MISSING
+        "!", "what must be known beside the times", ("warnings",), 3, times.warnings_cell, False, usual=cells.MISSING
     ),
     Column(
         "M × N × D",
@@ -53,36 +54,58 @@ COLUMNS = (
     ),
     Column("Tile", "BLOCK_M × BLOCK_N, rows", ("BLOCK_M", "BLOCK_N"), 8, cells.tile_cell, False),
     Column("Splits", "key splits", ("splits",), 6, cells.splits_cell, usual="1"),
-    Column("Median", "the kernel's median launch", ("median (µs)",), 17, cells.median_cell),
     Column(
-        "SDPA",
-        "SDPA's median launch",
-        ("SDPA median (µs)",),
-        10,
-        lambda r: cells.time_cell(r, "baseline", cells.MEDIAN),
+        "Protocol",
+        "how the launches were timed; the time beside it is an average of an unbroken block, or a median",
+        ("protocol",),
+        18,
+        times.protocol_cell,
+        False,
     ),
     Column(
-        "SDPA/kernel",
-        "above 1 the kernel is faster",
-        ("SDPA / kernel", "ratio low", "ratio high"),
-        20,
-        cells.ratio_cell,
+        "Time",
+        "the kernel's, as the protocol has it: under article the average of its block, else the median",
+        ("time (µs)", "time is", "median (µs)"),
+        17,
+        lambda r: times.time_cell(r, "kernel"),
+    ),
+    Column(
+        "SDPA",
+        "SDPA's time, as the kernel's",
+        ("SDPA time (µs)", "SDPA time is", "SDPA median (µs)"),
+        10,
+        lambda r: times.time_cell(r, "baseline"),
+    ),
+    Column(
+        "vs SDPA",
+        "how the kernel's time is beside SDPA's",
+        ("SDPA / kernel", "ratio low", "ratio high", "ratio low to high is"),
+        14,
+        times.ratio_cell,
     ),
     Column(
         "Max error", "the kernel's, against float64", ("max error",), 9, lambda r: cells.max_error_cell(r, "kernel")
     ),
     Column(
-        "±95%", "half the 95% interval of the kernel's median", ("interval half-width (%)",), 9, cells.half_width_cell
+        "±95%", "half the 95% interval of the kernel's median", ("interval half-width (%)",), 9, times.half_width_cell
     ),
-    Column("Protocol", "how the launches were timed", ("protocol",), 10, cells.protocol_cell, False),
-    Column("p20 – p80", "the kernel's 20th to 80th percentile", ("p20 (µs)", "p80 (µs)"), 18, cells.spread_cell),
+    Column("p20 – p80", "the kernel's 20th to 80th percentile", ("p20 (µs)", "p80 (µs)"), 18, times.spread_cell),
     Column("Warps", "num_warps", ("num_warps",), 6, lambda r: cells.count_cell(r.started.request.tile.num_warps)),
     Column("Stages", "num_stages", ("num_stages",), 6, lambda r: cells.count_cell(r.started.request.tile.num_stages)),
     Column("SDPA backend", "what SDPA took", ("SDPA backend",), 12, cells.backend_cell, False),
     Column("SDPA max error", "SDPA's own", ("SDPA max error",), 13, lambda r: cells.max_error_cell(r, "baseline")),
-    Column("TFLOP/s", f"of the kernel: {cells.WORK_TEXT}", ("TFLOP/s",), 8, cells.throughput_cell),
+    Column("TFLOP/s", f"of the kernel: {times.WORK_TEXT}", ("TFLOP/s",), 8, times.throughput_cell),
     Column("Regs / spills", "per thread", ("registers", "spills", "shared memory (B)"), 11, cells.resources_cell),
     Column("Clock", "what the times are: only GPU time is GPU time", ("clock",), 24, cells.clock_cell, False),
+    Column("Device", "what it ran on", ("device", "driver", "CUDA", "power limit (W)"), 20, cells.device_cell, False),
+    Column(
+        "Versions",
+        "what it ran with: torch, triton, and the revision of the kernel's source",
+        ("torch", "triton", "Python", "kernel revision", "kernel SHA-256"),
+        36,
+        cells.versions_cell,
+        False,
+    ),
     Column("Source", "this session, or the recording", ("source",), 20, cells.source_cell, False),
 )
 

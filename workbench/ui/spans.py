@@ -39,7 +39,7 @@ class SpanLine(QLabel):
     """One line of spans, elided to the room there is; the tooltip has the whole. Its text can be selected.
 
     Where the whole does not fit, the longest shorter version that does is shown, and only else an ellipsis.
-    `elides` False keeps the room of the whole line, for what must always be read.
+    `elides` False keeps the room of the whole line, for what must always be read. See also `shorten_together`.
     """
 
     def __init__(self, elides: bool = True, parent: QWidget | None = None) -> None:
@@ -47,6 +47,7 @@ class SpanLine(QLabel):
         self._spans: tuple[Span, ...] = ()
         self._shorter: tuple[tuple[Span, ...], ...] = ()
         self._elides = elides
+        self._group: tuple[SpanLine, ...] = (self,)
         self._size = QSize(3, self.fontMetrics().height())
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -60,7 +61,8 @@ class SpanLine(QLabel):
             self._spans, self._shorter = spans, versions
             self.setAccessibleName(self._plain(spans))
             self._measure()
-            self._fit()
+            for line in self._group:
+                line._fit()
 
     def plain(self) -> str:
         """The whole line without its colours."""
@@ -85,7 +87,8 @@ class SpanLine(QLabel):
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         super().resizeEvent(a0)
-        self._fit()
+        for line in self._group:
+            line._fit()
 
     def changeEvent(self, a0: QEvent | None) -> None:
         """Another font needs another size."""
@@ -107,15 +110,22 @@ class SpanLine(QLabel):
 
     def _fitting(self) -> list[Span]:
         """The spans that fit, the last of them elided."""
-        room, result = float(self.width()), []
         versions = (self._spans, *self._shorter)
-        whole = next((spans for spans in versions if self._length(spans) + 2 <= room), None)
-        if whole is not None or not self._elides:
-            return list(whole or self._spans)
-        last = versions[-1]
-        for i, span in enumerate(last):
+        level = max(line._level() for line in self._group)
+        if level < len(versions):
+            return list(versions[level])
+        return self._elided(versions[-1]) if self._elides else list(self._spans)
+
+    def _level(self) -> int:
+        """How many times the line must be shortened to fit; more than it can be where it never does."""
+        room, versions = float(self.width()), (self._spans, *self._shorter)
+        return next((i for i, spans in enumerate(versions) if self._length(spans) + 2 <= room), len(versions))
+
+    def _elided(self, spans: Sequence[Span]) -> list[Span]:
+        room, result = float(self.width()), list[Span]()
+        for i, span in enumerate(spans):
             width = self._width(span, span.text)
-            after = self._width(span, ELLIPSIS) if i + 1 < len(last) else 0.0
+            after = self._width(span, ELLIPSIS) if i + 1 < len(spans) else 0.0
             if width + after <= room:
                 result.append(span)
                 room -= width
@@ -140,3 +150,9 @@ class SpanLine(QLabel):
     @staticmethod
     def _plain(spans: Sequence[Span]) -> str:
         return "".join(span.text for span in spans)
+
+
+def shorten_together(*lines: SpanLine) -> None:
+    """Show of all `lines`, which have as many versions each, the same one: what one leaves out, no other says."""
+    for line in lines:
+        line._group = lines

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from math import inf
+from time import perf_counter
 
-from workbench.model import CeilingsMeasured, Log, Progress, Ready, RunEvent, RunRecord
+from workbench.model import CeilingsMeasured, Log, Progress, Ready, RunEvent, RunRecord, Started
+from workbench.ui.captions import caption_text
 from workbench.ui.panels import PANELS
 from workbench.ui.panels.panel import Panel
 from workbench.ui.panels.roofline import RooflinePanel
@@ -22,9 +25,12 @@ class Stage:
         self.verdict = Verdict(theme)
         self.panels: dict[str, Panel] = {panel.name: panel(theme) for panel in PANELS}
         self._turns = deque(self.panels.values())
+        self._drawn: dict[str, float] = {}
+        self._started: Started | None = None
 
     def take(self, event: RunEvent) -> None:
         """One event of a live run."""
+        self._note(event)
         self.verdict.take(event)
         for panel in self.panels.values():
             panel.take(event)
@@ -33,10 +39,20 @@ class Stage:
         """A run that is over; `source` says where it was recorded, "" in this session."""
         self.verdict.show_source(source)
         for event in events:
+            self._note(event)
             self.verdict.take(event)
             for name, panel in self.panels.items():
                 if name != LOG:  # the log is of the engine, not of a run
                     panel.take(event)
+
+    def _note(self, event: RunEvent) -> None:
+        if isinstance(event, Started):
+            self._started = event
+
+    def caption(self, name: str) -> str:
+        """The line below a picture of the panel called `name`; "" before any run, and for what is of no run."""
+        shows_run = name in self.panels and name != LOG
+        return caption_text(self._started) if shows_run and self._started is not None else ""
 
     def learn(self, event: Ready | CeilingsMeasured) -> None:
         """What the engine says of its device, whatever run is shown."""
@@ -59,10 +75,15 @@ class Stage:
             panel.set_history(records)
 
     def draw_next(self) -> bool:
-        """Draw the next panel that has something new, in turn; says whether there was one."""
+        """Draw the next panel that has something new, in turn; says whether there was one.
+
+        A panel that was drawn less than `rest_s` ago waits: samples come faster than anyone sees them.
+        """
         for _ in range(len(self._turns)):
             self._turns.rotate(-1)
-            if self._turns[-1].tick():
+            panel = self._turns[-1]
+            if perf_counter() - self._drawn.get(panel.name, -inf) >= panel.rest_s and panel.tick():
+                self._drawn[panel.name] = perf_counter()
                 return True
         return False
 

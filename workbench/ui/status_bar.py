@@ -27,6 +27,7 @@ from workbench.model import (
     TileStates,
 )
 from workbench.ui.words import duration_text
+from workbench.wording import steps_text
 
 
 class StatusBar(QStatusBar):
@@ -103,13 +104,11 @@ class StatusBar(QStatusBar):
         self._progress.hide()
 
     def _show_progress(self, progress: Progress) -> None:
-        self._state.setText(progress.phase.capitalize() if not progress.total else self._counted(progress))
+        steps = steps_text(progress)
+        self._state.setText(progress.phase.capitalize() + (f": {steps}" if steps else ""))
         self._progress.setMaximum(progress.total)  # 0 of 0 shows a bar that moves without a measure
         self._progress.setValue(progress.done)
         self._progress.show()
-
-    def _counted(self, progress: Progress) -> str:
-        return f"{progress.phase.capitalize()}: {progress.done} of {progress.total}"
 
     def _show_device(self, device: DeviceInfo) -> None:
         self._device.setText(f"{device.name}  ·  {device.mode_label}")

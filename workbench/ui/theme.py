@@ -45,6 +45,12 @@ class Theme:
         color.setAlpha(alpha)
         return color
 
+    def faint(self, token: str, share: float) -> str:
+        """The colour called `token`, `share` of it on the ground of a panel, as #rrggbb."""
+        over, ground = QColor(getattr(self, token)), QColor(self.surface)
+        parts = ((over.red(), ground.red()), (over.green(), ground.green()), (over.blue(), ground.blue()))
+        return QColor(*(round(share * a + (1 - share) * b) for a, b in parts)).name()
+
 
 @cache
 def load_theme(name: str) -> Theme:

@@ -7,11 +7,11 @@ from time import perf_counter
 from PyQt6.QtCore import QSize, Qt, QTimer
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from workbench.model import Failed, Finished, RunEvent, Started
+from workbench.model import Failed, Finished, RunEvent, RunRecord, Started
 from workbench.ui import words
 from workbench.ui.answer import Answer
-from workbench.ui.chips import ChipRow
-from workbench.ui.elided import Badge, Block, ElidedLabel
+from workbench.ui.elided import Block
+from workbench.ui.method_row import MethodRow
 from workbench.ui.theme import Theme
 
 HEIGHT = 82
@@ -37,9 +37,8 @@ class Verdict(QWidget):
         self._source = ""
         self._blocks = {name: Block() for name in ("state", "kernel", "baseline", "ratio", "error")}
         self._blocks["detail"] = Block(scale=1)
-        self.protocol, self.ending = ElidedLabel(bold=True), ElidedLabel()
-        self.chips = ChipRow(theme)
-        self._badge = Badge()
+        self._row = MethodRow(theme)
+        self.protocol, self.ending, self.chips = self._row.protocol, self._row.ending, self._row.chips
         self._clock = QTimer(self)
         self._clock.setInterval(CLOCK_MS)
         self._clock.timeout.connect(self._show)
@@ -47,9 +46,8 @@ class Verdict(QWidget):
         self._show()
 
     def _lay_out(self) -> None:
-        above, below = QHBoxLayout(), QHBoxLayout()
+        above = QHBoxLayout()
         above.setSpacing(26)
-        below.setSpacing(10)
         for block in self._blocks.values():
             above.addWidget(block)
         # It takes what the others leave, and elides: a long message must not push out what failed.
@@ -57,16 +55,11 @@ class Verdict(QWidget):
         last.setSizePolicy(QSizePolicy.Policy.Ignored, last.sizePolicy().verticalPolicy())
         above.setStretchFactor(last, 1000)
         above.addStretch(1)
-        for part in (self.protocol, self.ending, self.chips):
-            below.addWidget(part)
-        self._badge.setSizePolicy(QSizePolicy.Policy.Ignored, self._badge.sizePolicy().verticalPolicy())
-        below.addWidget(self._badge, 1000)
-        below.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 4, 14, 5)
         layout.setSpacing(2)
         layout.addLayout(above, 1)
-        layout.addLayout(below)
+        layout.addWidget(self._row)
 
     def sizeHint(self) -> QSize:
         """Narrow: a tool bar hides what asks for more room than there is, and this elides instead."""
@@ -79,7 +72,7 @@ class Verdict(QWidget):
     def take(self, event: RunEvent) -> None:
         """Store what `event` changes about the answer; `tick` shows it."""
         if isinstance(event, Started):
-            self._answer = Answer(self._answer.ready, event)
+            self._answer = Answer(self._answer.ready, RunRecord(0, event))
             self._since = perf_counter()
         elif not self._answer.take(event):
             return
@@ -116,7 +109,7 @@ class Verdict(QWidget):
 
     def _run_clock(self) -> None:
         """Count the seconds of a live run; a recording that lacks its end must not count for ever."""
-        if self._answer.started is not None and self._answer.end is None and not self._source:
+        if self._answer.is_running and not self._source:
             self._clock.start()
         else:
             self._clock.stop()
@@ -128,16 +121,11 @@ class Verdict(QWidget):
             line = lines.get(name)
             block.setVisible(line is not None)
             if line is not None:
-                block.caption.set_text(line.caption, muted)
-                block.set_value(line.value, self._theme.color(line.color), line.tooltip)
+                block.caption.set_text(line.caption, muted, short=line.short_caption)
+                block.set_value(line.value, self._theme.color(line.color), line.tooltip, line.short_value)
                 block.set_note(line.note, line.short_note, muted, line.tooltip)
-        protocol, ending, details = self._answer.method()
-        self.protocol.set_text(protocol, muted, details)
-        self.ending.set_text(ending, muted, details)
-        for label in (self.protocol, self.ending):
-            label.setVisible(bool(label.text()))
-        self.protocol.setMinimumWidth(self.protocol.sizeHint().width())  # never cut: times mean nothing without it
+        self._row.show_method(self._answer.method(), muted)
+        self._row.show_source(self._source, muted)
         self.chips.set_chips(self._answer.chips())
-        self._badge.setVisible(bool(self._source))
-        self._badge.set_text(self._source, muted)
+        self._row.place()
         self.setAccessibleName(self.text())

@@ -7,7 +7,7 @@ import re
 
 from kernels.tiles import AUTO_SPLITS
 from workbench.metrics import Ratio
-from workbench.model import ErrorStats, Failed, FailureKind, Measurement, Problem, TileConfig
+from workbench.model import ErrorStats, Failed, FailureKind, Measurement, Problem, Role, RunRecord, TileConfig
 
 FAILURE_WORDS: dict[FailureKind, str] = {
     "compile": "does not compile",
@@ -21,6 +21,7 @@ FAILURE_WORDS: dict[FailureKind, str] = {
 }
 
 
+SPREAD = "spread p20–p80"
 SMALL_FACTOR = 1.02  # a smaller one is said in percent: 1.00× slower would be no answer
 OTHER_BASELINES = {"flex": "FlexAttention", "flash_attn": "flash_attn 2", "flash_attn_3": "flash_attn 3"}
 
@@ -86,7 +87,9 @@ def failure_words(failed: Failed) -> str:
 
 
 def error_text(value: float) -> str:
-    """An error in two digits: 3.1e-7, not 3.1e-07."""
+    """An error in two digits: 3.1e-7, not 3.1e-07, and 0."""
+    if value == 0:
+        return "0"
     mantissa, mark, exponent = f"{value:.1e}".partition("e")
     return f"{mantissa}e{int(exponent)}" if mark else mantissa
 
@@ -98,36 +101,48 @@ def tolerance_text(error: ErrorStats) -> str:
     return f"rtol {error.rtol:g}, atol {error.atol:g}"
 
 
-def wrong_text(error: ErrorStats) -> str:
-    """What is wrong with an output that did not pass."""
+def wrong_text(error: ErrorStats, short: bool = False) -> str:
+    """What is wrong with an output that did not pass; `short` leaves out what it was held to."""
     if error.non_finite:
         values = "value is" if error.non_finite == 1 else "values are"
         return f"WRONG: {error.non_finite} {values} NaN or infinite"
-    return f"WRONG: max error {error_text(error.max_abs)} over {tolerance_text(error)}"
+    found = f"WRONG: max error {error_text(error.max_abs)}"
+    return found if short else f"{found} over {tolerance_text(error)}"
 
 
-def ratio_text(ratio: Ratio) -> str:
-    """SDPA over kernel with its interval, as the table shows it."""
-    interval = f" [{number(ratio.low, 3)}–{number(ratio.high, 3)}]" if math.isfinite(ratio.high) else ""
-    return f"{number(ratio.baseline_over_kernel, 3)}×{interval}"
+def against_text(ratio: Ratio) -> str:
+    """How the kernel's time is beside the baseline's, in the words of the headline: "1.97× slower", "level"."""
+    if ratio.is_level:
+        return "level"
+    is_faster = ratio.baseline_over_kernel > 1
+    times = ratio.baseline_over_kernel if is_faster else ratio.inverse.baseline_over_kernel
+    much = f"{number(times, 3)}×" if times >= SMALL_FACTOR else f"{100 * (times - 1):.2g}%"
+    return f"{much} {'faster' if is_faster else 'slower'}"
 
 
 def comparison_text(ratio: Ratio, baseline: str = "SDPA") -> str:
     """Who is faster, in words; `baseline` is what the kernel is held against."""
-    if ratio.is_level:
-        return f"level with {baseline}"
-    is_faster = ratio.baseline_over_kernel > 1
-    times = ratio.baseline_over_kernel if is_faster else ratio.inverse.baseline_over_kernel
-    much = f"{number(times, 3)}×" if times >= SMALL_FACTOR else f"{100 * (times - 1):.2g}%"
-    return f"{much} {'faster' if is_faster else 'slower'} than {baseline}"
+    return f"{against_text(ratio)} {'with' if ratio.is_level else 'than'} {baseline}"
 
 
-def interval_text(ratio: Ratio) -> str:
-    """The interval that belongs to `comparison_text`, in the same sense."""
+def bounds_text(ratio: Ratio, is_paired: bool) -> str:
+    """What bounds the factor of `comparison_text`, in the same sense, and what these bounds are.
+
+    Only paired rounds give an interval; two protocols' own figures have no more than the spread of their launches.
+    """
     if not math.isfinite(ratio.high):
         return "too few rounds for an interval"
     shown = ratio if ratio.is_level or ratio.baseline_over_kernel > 1 else ratio.inverse
-    return f"{number(shown.low)}–{number(shown.high)}×"
+    kind = "95% interval" if is_paired else SPREAD
+    return f"{kind} {number(shown.low)}–{number(shown.high)}×"
+
+
+def named(role: Role, record: RunRecord) -> str:
+    """A role of a run in a word or two: SDPA, or another attention by its own name."""
+    if role == "kernel":
+        return "kernel"
+    measurement = record.measurement(role)
+    return baseline_text(measurement.backend) if measurement is not None else "SDPA"
 
 
 def implementation_text(measurement: Measurement) -> str:

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout
 from workbench.model import Checked, FloatArray, Rechecked, Role, RunEvent
 from workbench.ui.axes import BREAK, IndexAxis, ValueAxis, side_width, text_height
 from workbench.ui.cards import Empty, PlotStack, kernel_title, sdpa_title
-from workbench.ui.heatmap import HeatmapView
+from workbench.ui.heatmap import GAP, HeatmapView
 from workbench.ui.panels.error_words import LEFT_OUT_TEXT, details_text, summary_spans, verdict_spans
 from workbench.ui.panels.map_panel import MapPanel
 from workbench.ui.plotting import make_plot, pool, scale_exponent, style_plot, times_ten
@@ -29,7 +29,9 @@ BAR_LABELS = ("|out − float64|", "|error|", "")
 ROWS_WIDTH, COLUMNS_HEIGHT = 70, 60  # px of the profiles
 PROFILE_GAP = 11  # px, so that the lowest number of the profile and the first of the map do not meet
 LEAST_MAP_HEIGHT = 110  # px: a lower map has no profile above it
+LEAST_MAP_WIDTH = 130  # px: a narrower map has no profile beside it
 VERDICT_WIDTH = 62  # px of PASS or FAIL, which is never cut
+MOST_WIDTH = 16_777_215  # Qt's own
 MOST_POINTS = 4096  # of a profile; more than any screen shows
 
 
@@ -41,12 +43,13 @@ class ErrorPanel(MapPanel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, HeatmapView(theme, "query row", "feature column", "max"))
+        self.view.plot.getAxis("bottom").set_names("feature column", "column")
         self.rows_plot = make_plot(theme, {"bottom": ValueAxis("bottom")}, left="", bottom="row max")
         axes = {"left": ValueAxis("left"), "bottom": IndexAxis("bottom")}
         self.columns_plot = make_plot(theme, axes, left="col max", bottom="")
         self.rows_curve, self.columns_curve = pg.PlotCurveItem(connect="finite"), pg.PlotCurveItem(connect="finite")
-        self.halo = pg.ScatterPlotItem(size=24, brush=None, symbol=_aim())
-        self.ring = pg.ScatterPlotItem(size=24, brush=None, symbol=_aim())
+        self.halo = pg.ScatterPlotItem(size=24, brush=None, symbol=_aim(), useCache=False)
+        self.ring = pg.ScatterPlotItem(size=24, brush=None, symbol=_aim(), useCache=False)
         self.verdict, self.stats, self.legend = SpanLine(), SpanLine(), SpanLine()
         self.verdict.setMinimumWidth(VERDICT_WIDTH)
         self.kernel_button, self.sdpa_button = QPushButton("Kernel"), QPushButton("SDPA")
@@ -77,21 +80,23 @@ class ErrorPanel(MapPanel):
     def _size_plots(self) -> None:
         """Slim profiles, whose axes along the map show no numbers: those of the map are theirs."""
         rows, columns = self.rows_plot, self.columns_plot
-        bar_width = self.view.insert_bar(rows)
+        self._bar_width = self.view.insert_bar(rows)
         rows.getAxis("left").setStyle(showValues=False)
         rows.getAxis("left").setWidth(1)
         rows.getAxis("bottom").overhang = 40.0  # over the colour bar's corner, which is empty
+        self.view.plot.getAxis("bottom").overhang = -24.0  # which is as empty on the other side
         columns.getAxis("bottom").setStyle(showValues=False)
         columns.getAxis("bottom").setHeight(1)
         self.view.graphics.ci.layout.setRowSpacing(0, PROFILE_GAP)
         for plot in (self.view.plot, rows):
             plot.getAxis("bottom").setHeight(2 * text_height() + 8)
+            plot.layout.setRowFixedHeight(3, 2 * text_height() + 8)  # also where the axis is hidden
         for plot in (self.view.plot, columns):
             plot.getAxis("left").setWidth(max(side_width("00,000"), side_width("0.00", name_lines=2)))
         grid = self.view.graphics.ci.layout
-        grid.setColumnFixedWidth(1, ROWS_WIDTH + bar_width)
+        grid.setColumnFixedWidth(1, ROWS_WIDTH + self._bar_width)
         grid.setRowFixedHeight(0, COLUMNS_HEIGHT)
-        self._profile_shown = True
+        self._columns_shown = self._rows_shown = True
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
@@ -113,15 +118,29 @@ class ErrorPanel(MapPanel):
         inner.addWidget(self.map_stack, 1)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Give the map the room of the column profile where there is little."""
+        """Give the map the room of the profiles where there is little."""
         super().resizeEvent(a0)
         words = self.kernel_button.sizeHint().height() + self.stats.sizeHint().height() + 3 * text_height() + 30
-        shown = self.height() - words - COLUMNS_HEIGHT - PROFILE_GAP >= LEAST_MAP_HEIGHT
-        if shown != self._profile_shown:
-            self._profile_shown = shown
-            self.columns_plot.setVisible(shown)
-            self.view.graphics.ci.layout.setRowFixedHeight(0, COLUMNS_HEIGHT if shown else 0)
-            self.view.graphics.ci.layout.setRowSpacing(0, PROFILE_GAP if shown else 0)
+        self._show_columns(self.height() - words - COLUMNS_HEIGHT - PROFILE_GAP >= LEAST_MAP_HEIGHT)
+        axis = float(self.view.plot.getAxis("left").width())
+        self._show_rows(self.width() - 16 - axis - self._bar_width - ROWS_WIDTH - GAP >= LEAST_MAP_WIDTH)
+
+    def _show_columns(self, on: bool) -> None:
+        if on != self._columns_shown:
+            self._columns_shown = on
+            self.columns_plot.setVisible(on)
+            grid = self.view.graphics.ci.layout
+            grid.setRowFixedHeight(0, COLUMNS_HEIGHT if on else 0)
+            grid.setRowSpacing(0, PROFILE_GAP if on else 0)
+
+    def _show_rows(self, on: bool) -> None:
+        """The profile beside the map; the colour bar, which is a part of its plot, stays."""
+        if on != self._rows_shown:
+            self._rows_shown = on
+            for part in (self.rows_plot.vb, self.rows_plot.getAxis("bottom"), self.rows_plot.getAxis("left")):
+                part.setVisible(on)
+            self.rows_plot.layout.setColumnMaximumWidth(1, MOST_WIDTH if on else 0)
+            self.view.graphics.ci.layout.setColumnFixedWidth(1, self._bar_width + (ROWS_WIDTH if on else 0))
 
     def _connect(self) -> None:
         self.view.hovered.connect(self._on_hover)
@@ -217,7 +236,7 @@ class ErrorPanel(MapPanel):
         end = (largest or 1.0) / 10.0**exponent * 1.08
         self.rows_plot.setXRange(-0.07 * end, end, padding=0)  # room for half of the label "0"
         self.columns_plot.setYRange(-0.07 * end, end, padding=0)
-        self.rows_plot.getAxis("bottom").set_names(times_ten("row max", exponent))
+        self.rows_plot.getAxis("bottom").set_names(*(times_ten(name, exponent) for name in ("row max", "max")))
         self.columns_plot.getAxis("left").set_names(times_ten("col max", exponent).replace(", ", f",{BREAK}"))
         for item in (self.halo, self.ring):
             item.setData([worst[1]] if worst else [], [worst[0]] if worst else [])

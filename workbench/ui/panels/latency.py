@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pyqtgraph as pg
 from PyQt6.QtCore import QPointF
-from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout
+from PyQt6.QtWidgets import QComboBox, QVBoxLayout
 
-from workbench.model import FloatArray, Role, RunEvent, RunRecord, Started, TileConfig
+from workbench.model import Role, RunEvent, RunRecord, Started, TileConfig
 from workbench.ui.axes import side_width
 from workbench.ui.cards import Empty, HoverCard, PlotStack
 from workbench.ui.device_strip import DeviceStrip
+from workbench.ui.kept_picture import PlotArea
+from workbench.ui.panels.history import History, HistoryRun, Spread
 from workbench.ui.panels.latency_header import LatencyHeader
-from workbench.ui.panels.latency_history import MOST_LABEL, History, HistoryPlot, HistoryRun, Spread
+from workbench.ui.panels.latency_history import MOST_LABEL, HistoryPlot
 from workbench.ui.panels.latency_plots import ROLES, DistributionPlot, SamplesPlot
 from workbench.ui.panels.latency_run import LatencyRun, run_lines
+from workbench.ui.panels.launches import Launches
 from workbench.ui.panels.plot_panel import PlotPanel
-from workbench.ui.plotting import TimeScale, time_scale
+from workbench.ui.plotting import TimeScale, reach, time_scale
 from workbench.ui.theme import Theme
 
 EMPTY = Empty(
@@ -27,6 +29,7 @@ EMPTY = Empty(
     "This run took no launch times.",
 )
 LABEL_SHARE = 0.32  # of the plots' height, at most, is for the upright names of runs
+STRETCHES = (9, 3, 11)  # launches, their distribution, the trend, whose labels are the widest
 SCALES = {"Auto scale": None, "Linear": False, "Log": True}
 
 
@@ -35,6 +38,7 @@ class LatencyPanel(PlotPanel):
 
     name = "latency"
     title = "Latency"
+    rest_s = 0.05
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -42,15 +46,15 @@ class LatencyPanel(PlotPanel):
         self._history = History()
         self._zoomed = False
         self.run = LatencyRun()
-        self.header = LatencyHeader()
         self.scale_box = QComboBox()
         self.scale_box.addItems(list(SCALES))
         self.scale_box.setAccessibleName("Time axis")
         self.scale_box.setToolTip("Time axis. Auto: logarithmic when the medians differ by more than 10x")
         self.scale_box.currentIndexChanged.connect(self._rescale)
+        self.header = LatencyHeader(self.scale_box)
         self.samples_plot, self.distribution_plot = SamplesPlot(theme), DistributionPlot(theme)
         self.history_plot = HistoryPlot(theme)
-        self.graphics = pg.GraphicsLayoutWidget()
+        self.graphics = PlotArea()
         self.stack = PlotStack(theme, self.graphics)
         self.hover = HoverCard(theme, self.graphics)
         self.strip = DeviceStrip(theme)
@@ -61,27 +65,23 @@ class LatencyPanel(PlotPanel):
 
     def _warm_up(self) -> None:
         """Pay what pyqtgraph does at the first points, so that the first launches of a run are drawn at once."""
-        ones: dict[Role, FloatArray] = {role: np.ones(2) for role in ROLES}
-        run = HistoryRun("", TileConfig(), {role: Spread(1.0, 1.0, 1.0) for role in ROLES}, shown=True)
+        ones: dict[Role, Launches] = {role: Launches(np.ones(2)) for role in ROLES}
+        run = HistoryRun("", TileConfig(), {role: Spread(1.0, 1.0, 1.0, (1.0, 1.0)) for role in ROLES}, shown=True)
         self._show(ones, [run])
         self._show({}, [])
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(self.header, 1)
-        top.addWidget(self.scale_box)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 6, 8, 4)
         layout.setSpacing(2)
-        layout.addLayout(top)
+        layout.addWidget(self.header)
         layout.addWidget(self.stack, 1)
         layout.addWidget(self.strip)
         grid = self.graphics.ci.layout
         grid.setContentsMargins(0, 6, 0, 0)
         grid.setHorizontalSpacing(8)
         views: tuple[SamplesPlot | DistributionPlot | HistoryPlot, ...] = self._views()
-        for column, (view, stretch) in enumerate(zip(views, (10, 4, 9), strict=True)):
+        for column, (view, stretch) in enumerate(zip(views, STRETCHES, strict=True)):
             self.graphics.addItem(view.plot, 0, column)
             view.plot.setPreferredWidth(stretch * 10)
             grid.setColumnStretchFactor(column, stretch)
@@ -93,8 +93,7 @@ class LatencyPanel(PlotPanel):
         for view in self._views():
             view.plot.vb.sigRangeChangedManually.connect(self._on_zoom)
             view.plot.vb.reset_asked.connect(self._reset_zoom)
-            if view is not self.samples_plot:
-                view.plot.setYLink(self.samples_plot.plot)
+        self.distribution_plot.plot.setYLink(self.samples_plot.plot)
         self.watch_mouse()
 
     def take(self, event: RunEvent) -> None:
@@ -113,8 +112,7 @@ class LatencyPanel(PlotPanel):
 
     def draw(self) -> None:
         """Show what has arrived."""
-        samples = self.run.samples()
-        spreads = {role: Spread.of(values) for role, values in samples.items()}
+        samples, spreads = self.run.samples(), self.run.spreads()
         self.scale = time_scale([s.median for s in spreads.values()], SCALES[self.scale_box.currentText()])
         self.header.show_run(self.run, self.theme)
         self.strip.show_state(self.run.device)
@@ -125,34 +123,31 @@ class LatencyPanel(PlotPanel):
         runs = self._history.runs(self.run.started, spreads, self.run.is_wrong("kernel"), self.run.backend())
         self._show(samples, runs)
         if not self._zoomed:
-            self._set_range(samples, runs)
+            self._set_range(samples)
         self.stack.show_plots()
 
-    def _show(self, samples: dict[Role, FloatArray], runs: list[HistoryRun]) -> None:
-        for view in self._views():
+    def _show(self, samples: dict[Role, Launches], runs: list[HistoryRun]) -> None:
+        for view in (self.samples_plot, self.distribution_plot):
             view.plot.getAxis("left").log = self.scale.log
         protocol = self.run.protocol_name() if self.run.started is not None else ""
         self.samples_plot.show(samples, self.scale, self.run.latencies(), protocol)
         self.distribution_plot.show(samples, self.scale)
-        self.history_plot.show(runs, self.scale)
+        self.history_plot.show(runs, SCALES[self.scale_box.currentText()])
         self._fit_axes()
 
     def _fit_axes(self) -> None:
-        """Give all plots axes of the same height, so that their shared y axes line up; in a low panel lower ones."""
+        """Give all plots axes of the same height, as the first two share their y axis; in a low panel lower ones."""
         self.history_plot.axis.most_label = min(MOST_LABEL, LABEL_SHARE * self.graphics.height())
         height = self.history_plot.axis.needed_height(self.history_plot.plot.vb.width())
         for view in self._views():
             view.plot.getAxis("bottom").setHeight(height)
-            view.plot.getAxis("left").setWidth(side_width("00,000") if view is self.samples_plot else 1)
+            view.plot.getAxis("left").setWidth(1 if view is self.distribution_plot else side_width("00,000"))
 
-    def _set_range(self, samples: dict[Role, FloatArray], runs: list[HistoryRun]) -> None:
-        """Show everything; from zero when that costs no more than half of a linear axis."""
-        ends = [s for run in runs for spread in run.spreads.values() for s in (spread.p20, spread.p80)]
-        seen = self.scale.to_axis(np.concatenate([*samples.values(), ends]))
-        low, high = float(seen.min()), float(seen.max())
-        margin = 0.06 * (high - low) or 0.05 * abs(high) or 0.1
-        floor = 0.0 if not self.scale.log and low <= 0.5 * high else low - margin
-        self.samples_plot.plot.setYRange(floor, high + margin, padding=0)
+    def _set_range(self, samples: dict[Role, Launches]) -> None:
+        """Show everything; the launches on a range of their own, as earlier runs may be much slower or faster."""
+        ends = [end for launches in samples.values() for end in (launches.ordered[0], launches.ordered[-1])]
+        seen = self.scale.to_axis(ends)
+        self.samples_plot.plot.setYRange(*reach(float(seen.min()), float(seen.max()), self.scale.log), padding=0)
         for view in self._views():
             view.set_range()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -13,124 +13,34 @@ from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QApplication
 
-from workbench.metrics import format_range, format_time
-from workbench.model import FloatArray, Role, RunRecord, Started, TileConfig
+from workbench.model import FloatArray, Role
 from workbench.ui.axes import NamedAxis, text_height, text_width
-from workbench.ui.cards import sdpa_title
+from workbench.ui.panels.history import HistoryRun, Spread
 from workbench.ui.panels.latency_plots import ROLES, time_plot
-from workbench.ui.plotting import TimeScale, style_plot
+from workbench.ui.plotting import TimeScale, reach, style_plot, time_scale
 from workbench.ui.theme import Theme
-from workbench.ui.words import kernel_text
 
-MOST_RUNS = 40
 MOST_LABEL = 110.0  # px of an upright label; all plots of the panel give up as much height
 SYMBOLS = ("o", "s", "t", "d", "h", "star", "+")  # one for each kernel and precision, in the order of their first runs
 BY_TILE_NAMES = ("runs of this problem, by tile", "runs, by tile", "runs")
 BY_KERNEL_NAMES = ("runs of this problem, by tile and kernel", "runs, by tile and kernel", "runs")
 FADED = 110  # alpha of the runs that are not the one shown
+APART = 0.16  # of a run's place: how far kernel and SDPA stand from its middle
 
 
 @dataclass(frozen=True)
-class Spread:
-    """Median and percentiles of launch times, us."""
+class Placed:
+    """One role of a run, and where on the x axis it is drawn."""
 
-    median: float
-    p20: float
-    p80: float
-
-    @classmethod
-    def of(cls, samples: FloatArray) -> Spread:
-        """Summarise `samples` (us)."""
-        p20, median, p80 = np.percentile(samples, [20, 50, 80]).tolist()
-        return cls(median, p20, p80)
-
-    @property
-    def range_text(self) -> str:
-        """p20 to p80, with the unit."""
-        return f"p20–p80 {format_range(self.p20, self.p80)}"
-
-    @property
-    def text(self) -> str:
-        """The median, and p20 to p80 after it."""
-        return f"{format_time(self.median)} ({self.range_text})"
-
-
-@dataclass(frozen=True)
-class HistoryRun:
-    """One run of the trend. `kernel` has its precision; `wrong` says that the kernel's output failed its check."""
-
-    kernel: str
-    tile: TileConfig
-    spreads: Mapping[Role, Spread]
-    wrong: bool = False
-    shown: bool = False
-    baseline: str = "SDPA"
-    protocol: str = "article"
-
-
-def comparable(started: Started) -> tuple[object, ...]:
-    """What two runs must share for their times to be compared: problem, device, the clock's meaning, the protocol.
-
-    Another seed gives other values of the same kind, and so the same work. Kernels, precisions and tiles are what is
-    compared.
-    """
-    device = started.device
-    return replace(started.request.problem, seed=0), device.name, device.mode, started.request.protocol
-
-
-class History:
-    """All finished runs, summarised once each."""
-
-    def __init__(self) -> None:
-        self._records: tuple[RunRecord, ...] = ()
-        self._spreads: dict[int, dict[Role, Spread]] = {}
-
-    def set_records(self, records: Sequence[RunRecord]) -> None:
-        """Take all finished runs, oldest first; only new ones are summarised."""
-        known = self._spreads
-        self._spreads = {id(r): known[id(r)] if id(r) in known else _spreads(r) for r in records}
-        self._records = tuple(records)  # keeps the records, and with them their ids, alive
-
-    def runs(self, started: Started, spreads: Mapping[Role, Spread], wrong: bool, backend: str) -> list[HistoryRun]:
-        """The latest runs comparable with the one that `started`, which is marked, or added when unfinished.
-
-        `spreads`, whether its kernel's output is `wrong`, and SDPA's `backend` are of that one.
-        """
-        alike = [r for r in self._records if self._spreads[id(r)] and comparable(r.started) == comparable(started)]
-        same = [r for r in alike if r.started is started] or [r for r in alike if r.started == started]
-        shown = same[-1] if same else None
-        runs = [_of_record(r, self._spreads[id(r)], r is shown) for r in alike]
-        if shown is None and spreads:
-            runs.append(_history_run(started, spreads, wrong, backend, True))
-        first = max(0, len(runs) - MOST_RUNS)
-        earlier = [run for run in runs[:first] if run.shown]
-        return earlier + runs[first + len(earlier) :]
-
-
-def _spreads(record: RunRecord) -> dict[Role, Spread]:
-    measured = {m.measurement.role: m.measurement.latency.samples for m in record.measured}
-    return {role: Spread.of(samples) for role, samples in measured.items() if samples.size}
+    x: float
+    run: HistoryRun
+    spread: Spread
 
 
 def _upright_text(label: str, most: float) -> str:
     """A label in one line, cut off where it is longer than `most` pixels."""
     metrics = QFontMetricsF(QApplication.font())
     return metrics.elidedText(label.replace("\n", " "), Qt.TextElideMode.ElideRight, most)
-
-
-def _of_record(record: RunRecord, spreads: Mapping[Role, Spread], shown: bool) -> HistoryRun:
-    kernel, baseline = record.check("kernel"), record.measurement("baseline") or record.check("baseline")
-    changed = any(r.failed and r.role == "kernel" for r in record.rechecked)
-    wrong = changed or (kernel is not None and not kernel.error.passed)
-    return _history_run(record.started, spreads, wrong, baseline.backend if baseline is not None else "", shown)
-
-
-def _history_run(
-    started: Started, spreads: Mapping[Role, Spread], wrong: bool, backend: str, shown: bool
-) -> HistoryRun:
-    request = started.request
-    kernel = kernel_text(request.kernel, request.precision)
-    return HistoryRun(kernel, request.tile, spreads, wrong, shown, sdpa_title(request, backend), request.protocol)
 
 
 class RunAxis(NamedAxis):
@@ -197,17 +107,21 @@ class RunAxis(NamedAxis):
 
 
 class HistoryPlot:
-    """Medians with p20 to p80 bars, earlier runs faded, the kernel's joined by a line."""
+    """Medians with the bars of their 95% intervals, kernel left of SDPA; a line joins runs of one kernel.
+
+    Earlier runs are faded, those made with other versions hollow.
+    """
 
     def __init__(self, theme: Theme) -> None:
         self.axis = RunAxis()
         self.plot = time_plot(theme, self.axis, "")
         self.axis.set_names(*BY_TILE_NAMES)
-        self.plot.getAxis("left").setStyle(showValues=False)
+        self.scale = TimeScale()
         self.trend = pg.PlotCurveItem()
         self.plot.addItem(self.trend)
         self.bars = {(role, shown): pg.ErrorBarItem(beam=0.0) for role in ROLES for shown in (False, True)}
-        self.points = {role: pg.ScatterPlotItem() for role in ROLES}
+        # Drawn as shapes, not as ready pixels: few as they are, they stay sharp in a picture finer than the screen.
+        self.points = {role: pg.ScatterPlotItem(useCache=False) for role in ROLES}
         for item in (*self.bars.values(), *self.points.values()):
             self.plot.addItem(item)
         self._runs: list[HistoryRun] = []
@@ -220,72 +134,91 @@ class HistoryPlot:
         self.axis.faded = pg.mkPen(theme.muted)
         self.trend.setPen(pg.mkPen(theme.color("kernel", 90), width=1.5))
 
-    def show(self, runs: list[HistoryRun], scale: TimeScale) -> None:
-        """Draw `runs` in their order."""
+    def show(self, runs: list[HistoryRun], log: bool | None = None) -> None:
+        """Draw `runs` in their order, on a scale of their own; `log` True or False overrides the choice of it."""
         self._runs = runs
+        self.scale = time_scale([spread.median for run in runs for spread in run.spreads.values()], log)
         kernels = list(dict.fromkeys(run.kernel for run in runs))
-        several = len(kernels) > 1
-        names = BY_KERNEL_NAMES if several else BY_TILE_NAMES
-        protocol = f"{runs[0].protocol} " if runs else ""
-        self.axis.set_names(*(f"{protocol}{name}" for name in names), names[-1])
-        labels = [f"{run.tile.label}\n{run.kernel}" if several else run.tile.label for run in runs]
-        self.axis.set_runs(labels, next((i for i, r in enumerate(runs) if r.shown), -1))
+        symbols = {kernel: SYMBOLS[i % len(SYMBOLS)] for i, kernel in enumerate(kernels)}
+        self._name_axes(len(kernels) > 1)
         for role in ROLES:
-            placed = [(i, r, r.spreads[role]) for i, r in enumerate(runs) if role in r.spreads]
-            medians = scale.to_axis([s.median for _, _, s in placed])
-            symbols = {kernel: SYMBOLS[i % len(SYMBOLS)] for i, kernel in enumerate(kernels)}
+            placed = [
+                Placed(i + self._offset(r, role), r, r.spreads[role]) for i, r in enumerate(runs) if role in r.spreads
+            ]
+            medians = self.scale.to_axis([place.spread.median for place in placed])
             self._draw_points(role, placed, medians, symbols)
             for shown in (False, True):
-                self._draw_bars(role, shown, [(i, s) for i, r, s in placed if r.shown == shown], scale)
+                self._draw_bars(role, shown, [place for place in placed if place.run.shown == shown])
             if role == "kernel":
-                # One kernel's line goes on from run to run, and never to another kernel's point.
-                joined = [a.kernel == b.kernel for (_, a, _), (_, b, _) in pairwise(placed)]
-                places = np.array([i for i, _, _ in placed], dtype=float)
-                self.trend.setData(places, medians, connect=np.array([*joined, False][: len(placed)], dtype=bool))
+                joined = [_is_one_line(a.run, b.run) for a, b in pairwise(placed)]
+                connect = np.array([*joined, False][: len(placed)], dtype=bool)
+                self.trend.setData(np.array([place.x for place in placed]), medians, connect=connect)
 
-    def _draw_points(
-        self,
-        role: Role,
-        placed: list[tuple[int, HistoryRun, Spread]],
-        medians: FloatArray,
-        symbols: Mapping[str, str],
-    ) -> None:
+    @staticmethod
+    def _offset(run: HistoryRun, role: Role) -> float:
+        """Two marks of one run stand beside each other: bars on one line would hide one another."""
+        return 0.0 if len(run.spreads) < 2 else -APART if role == "kernel" else APART
+
+    def _name_axes(self, several: bool) -> None:
+        runs, unit = self._runs, f"{self.scale.unit} (log)" if self.scale.log else self.scale.unit
+        has_bars = any(spread.interval for run in runs for spread in run.spreads.values())
+        names = BY_KERNEL_NAMES if several else BY_TILE_NAMES
+        protocol = f"{runs[0].protocol} " if runs else ""
+        hollow = ["; hollow: other versions"] if any(self._is_other(run) for run in runs) else []
+        self.axis.set_names(*(f"{protocol}{n}{h}" for h in (*hollow, "") for n in names), names[-1])
+        labels = [f"{run.tile.label}\n{run.kernel}" if several else run.tile.label for run in runs]
+        self.axis.set_runs(labels, next((i for i, r in enumerate(runs) if r.shown), -1))
+        left = self.plot.getAxis("left")
+        left.log = self.scale.log
+        with_bars = [f"median, bar: 95% interval, {unit}", f"median, bar: 95%, {unit}"] if has_bars else []
+        left.set_names(*with_bars, f"median, {unit}", unit)
+
+    def _is_other(self, run: HistoryRun) -> bool:
+        """Whether `run` was made with other versions than the run shown."""
+        shown = next((r for r in self._runs if r.shown), run)
+        return run.made_with != shown.made_with
+
+    def _draw_points(self, role: Role, placed: list[Placed], medians: FloatArray, symbols: Mapping[str, str]) -> None:
         theme = self._theme
-        wrong = [role == "kernel" and r.wrong for _, r, _ in placed]
-        colors = [
-            theme.color("bad" if w else role, 255 if r.shown else FADED)
-            for w, (_, r, _) in zip(wrong, placed, strict=True)
-        ]
-        self.points[role].setData(
-            [i for i, _, _ in placed],
-            medians,
-            brush=[pg.mkBrush(c) for c in colors],
-            pen=[
-                pg.mkPen(theme.text if r.shown else c, width=1.2) for c, (_, r, _) in zip(colors, placed, strict=True)
-            ],
-            size=[10 if r.shown else 7 for _, r, _ in placed],
-            symbol=[
-                "x" if w else symbols[r.kernel] if role == "kernel" else "o"
-                for w, (_, r, _) in zip(wrong, placed, strict=True)
-            ],
-        )
+        spots = []
+        for place, median in zip(placed, medians.tolist(), strict=True):
+            run = place.run
+            wrong = role == "kernel" and run.wrong
+            color = theme.color("bad" if wrong else role, 255 if run.shown else FADED)
+            spots.append(
+                {
+                    "pos": (place.x, median),
+                    "brush": None if self._is_other(run) else pg.mkBrush(color),
+                    "pen": pg.mkPen(theme.text if run.shown else color, width=1.2),
+                    "size": 10 if run.shown else 7,
+                    "symbol": "x" if wrong else symbols[run.kernel] if role == "kernel" else "o",
+                }
+            )
+        self.points[role].setData(spots=spots)
 
-    def _draw_bars(self, role: Role, shown: bool, placed: list[tuple[int, Spread]], scale: TimeScale) -> None:
-        medians = scale.to_axis([s.median for _, s in placed])
+    def _draw_bars(self, role: Role, shown: bool, placed: list[Placed]) -> None:
+        known = [(place.x, place.spread.median, *place.spread.interval) for place in placed if place.spread.interval]
+        x, median, low, high = np.array(known).reshape(-1, 4).T
+        at = self.scale.to_axis(median)
         pen = pg.mkPen(self._theme.color(role, 255 if shown else FADED), width=3 if shown else 2)
-        self.bars[role, shown].setData(
-            x=np.array([i for i, _ in placed], dtype=float),
-            y=medians,
-            top=scale.to_axis([s.p80 for _, s in placed]) - medians,
-            bottom=medians - scale.to_axis([s.p20 for _, s in placed]),
-            pen=pen,
-        )
+        top, bottom = self.scale.to_axis(high) - at, at - self.scale.to_axis(low)
+        self.bars[role, shown].setData(x=x, y=at, top=top, bottom=bottom, pen=pen)
 
     def set_range(self) -> None:
-        """Show all runs."""
+        """Show all runs and their bars; from zero when that costs no more than half of a linear axis."""
         self.plot.setXRange(-0.6, max(0, len(self._runs) - 1) + 0.6, padding=0)
+        spreads = [spread for run in self._runs for spread in run.spreads.values()]
+        ends = [end for s in spreads for end in (s.median, *(s.interval or ()))]
+        if ends:
+            seen = self.scale.to_axis(ends)
+            self.plot.setYRange(*reach(float(seen.min()), float(seen.max()), self.scale.log), padding=0)
 
     def hit(self, scene_position: QPointF) -> HistoryRun | None:
         """The run whose place on the x axis is under the mouse."""
         i = round(self.plot.vb.mapSceneToView(scene_position).x())
         return self._runs[i] if 0 <= i < len(self._runs) else None
+
+
+def _is_one_line(a: HistoryRun, b: HistoryRun) -> bool:
+    """Whether a line may go on from one run to the next: of one kernel, made with the same versions."""
+    return (a.kernel, a.made_with) == (b.kernel, b.made_with)

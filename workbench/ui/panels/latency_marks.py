@@ -1,4 +1,4 @@
-"""What the latency plot marks beside the launches: the interval of each median, and two modes where there are two."""
+"""What the latency plot marks beside the launches: a block's average, intervals of the medians, and two modes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from PyQt6.QtWidgets import QGraphicsRectItem
 from workbench.model import Latency, Role
 from workbench.modes import Modes
 from workbench.ui.axes import text_width
-from workbench.ui.measure_words import has_interval, modes_text
+from workbench.ui.measure_words import interval_of, modes_text
+from workbench.ui.panels.history import block_average
 from workbench.ui.plotting import TimeScale
 from workbench.ui.theme import Theme
 
@@ -22,7 +23,7 @@ BAND_ALPHA, MODE_ALPHA = 70, 220
 
 
 class LatencyMarks:
-    """A band across the plot for each 95% interval, two thin lines and their label for two modes.
+    """A line for a block's average, a band for each 95% interval, two thin lines and their label for two modes.
 
     Plain rectangles and curves: pyqtgraph's own regions and endless lines cost every frame something, also hidden.
     """
@@ -32,13 +33,14 @@ class LatencyMarks:
         self._modes: dict[Role, tuple[float, float]] = {}  # on the axis
         self._texts: dict[Role, tuple[str, ...]] = {}
         self.bands = {role: QGraphicsRectItem() for role in ROLES}
+        self.blocks = {role: pg.PlotCurveItem() for role in ROLES}
         self.modes = {role: pg.PlotCurveItem(connect="pairs") for role in ROLES}
         self.labels = {role: pg.TextItem() for role in ROLES}
         for role in ROLES:
             self.bands[role].setZValue(-10)
             self.bands[role].setPen(QPen(Qt.PenStyle.NoPen))
             self.labels[role].setZValue(20)
-            for item in (self.bands[role], self.modes[role], self.labels[role]):
+            for item in (self.bands[role], self.blocks[role], self.modes[role], self.labels[role]):
                 item.hide()
                 plot.addItem(item, ignoreBounds=True)
 
@@ -46,6 +48,7 @@ class LatencyMarks:
         """Take the colours of `theme`."""
         for role in ROLES:
             self.bands[role].setBrush(pg.mkBrush(theme.color(role, BAND_ALPHA)))
+            self.blocks[role].setPen(pg.mkPen(theme.color(role), width=1))
             self.modes[role].setPen(pg.mkPen(theme.color(role, MODE_ALPHA), width=1, style=Qt.PenStyle.DotLine))
             self.labels[role].setColor(theme.color(role))
             self.labels[role].fill = pg.mkBrush(theme.color("surface", 215))
@@ -56,6 +59,7 @@ class LatencyMarks:
         for role in ROLES:
             latency = latencies.get(role)
             self._show_band(role, latency, scale)
+            self._show_block(role, latency, scale)
             modes = latency.modes if latency is not None else None
             self.modes[role].setVisible(modes is not None)
             self.labels[role].setVisible(modes is not None)
@@ -67,12 +71,18 @@ class LatencyMarks:
                 self._texts[role] = (modes_text(modes), *_shorter(modes))
 
     def _show_band(self, role: Role, latency: Latency | None, scale: TimeScale) -> None:
-        interval = latency.interval if latency is not None and has_interval(latency) else None
+        interval = interval_of(latency) if latency is not None else None
         self.bands[role].setVisible(interval is not None)
         if latency is not None and interval is not None:
             low, high = scale.to_axis([interval.low, interval.high]).tolist()
             left, right = _across(latency)
             self.bands[role].setRect(QRectF(left, low, right - left, high - low))
+
+    def _show_block(self, role: Role, latency: Latency | None, scale: TimeScale) -> None:
+        average = block_average(latency)
+        self.blocks[role].setVisible(average is not None)
+        if latency is not None and average is not None:
+            self.blocks[role].setData(list(_across(latency)), [float(scale.to_axis(average))] * 2)
 
     def place_labels(self) -> None:
         """Put each label at the right, above its two lines; the lower role's below its own, so that they never meet."""

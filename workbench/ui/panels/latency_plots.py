@@ -13,19 +13,25 @@ from PyQt6.QtWidgets import QGraphicsPathItem
 from workbench.model import FloatArray, Latency, Role
 from workbench.ui.axes import CountAxis, IndexAxis, ValueAxis
 from workbench.ui.panels.latency_marks import LatencyMarks
+from workbench.ui.panels.launches import Launches
 from workbench.ui.plotting import (
     TimeScale,
+    bin_counts,
     histogram_edges,
     make_plot,
     step_outline,
     style_plot,
 )
+from workbench.ui.point_cloud import PointCloud
 from workbench.ui.theme import Theme
 
 ROLES: tuple[Role, ...] = ("baseline", "kernel")  # in drawing order; also their colours in a Theme
 HOVER_PIXELS = 14.0
+FEW = 400  # points that leave room between them; more are paler, so that the median's line is seen over them
+POINT_ALPHA, CROWD_ALPHA = 255, 130
+LINE_Z = 10  # over the points
 
-SamplesByRole = Mapping[Role, FloatArray]
+SamplesByRole = Mapping[Role, Launches]
 
 
 def time_plot(theme: Theme, bottom: Any, label: str) -> Any:
@@ -40,6 +46,7 @@ class MedianLines:
         self.lines = {role: pg.InfiniteLine(angle=0, movable=False) for role in ROLES}
         for line in self.lines.values():
             line.hide()
+            line.setZValue(LINE_Z)
             plot.addItem(line, ignoreBounds=True)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -52,7 +59,7 @@ class MedianLines:
         for role, line in self.lines.items():
             values = samples.get(role)
             if values is not None:
-                line.setPos(float(scale.to_axis(np.median(values))))
+                line.setPos(float(scale.to_axis(values.quantiles(0.5)[0])))
             line.setVisible(values is not None)
 
 
@@ -63,9 +70,9 @@ class SamplesPlot:
         self.plot = time_plot(theme, IndexAxis("bottom"), "launch")
         self.marks = LatencyMarks(self.plot)
         self.medians = MedianLines(self.plot)
-        self.points = {role: pg.ScatterPlotItem(size=5, pen=None) for role in ROLES}
+        self.points = {role: PointCloud() for role in ROLES}
         for item in self.points.values():
-            self.plot.addItem(item)
+            self.plot.addItem(item, ignoreBounds=True)
         self.ring = pg.ScatterPlotItem(size=11, brush=None)
         self.plot.addItem(self.ring)
         self._samples: SamplesByRole = {}
@@ -74,27 +81,28 @@ class SamplesPlot:
 
     def apply_theme(self, theme: Theme) -> None:
         """Take the colours of `theme`."""
+        self._theme = theme
         style_plot(self.plot, theme, grid=True)
         self.medians.apply_theme(theme)
         self.marks.apply_theme(theme)
-        for role, item in self.points.items():
-            item.setBrush(pg.mkBrush(theme.color(role)))
         self.ring.setPen(pg.mkPen(theme.text, width=1.5))
 
     def show(
         self, samples: SamplesByRole, scale: TimeScale, latencies: Mapping[Role, Latency], protocol: str = ""
     ) -> None:
-        """Draw `samples` (us), taken under `protocol`, and what is known of finished `latencies`."""
+        """Draw `samples`, taken under `protocol`, and what is known of finished `latencies`."""
         self._samples, self._scale = samples, scale
         for role, item in self.points.items():
-            values = samples.get(role, np.empty(0))
-            item.setData(np.arange(1, len(values) + 1), scale.to_axis(values))
+            values = samples[role].values if role in samples else np.empty(0)
+            item.set_points(np.arange(1.0, len(values) + 1), scale.to_axis(values))
+            item.set_color(self._theme.color(role, POINT_ALPHA if len(values) <= FEW else CROWD_ALPHA))
         self.medians.show(samples, scale)
         self.marks.show(latencies, scale)
         unit = f"{scale.unit} (log)" if scale.log else scale.unit
         names = (f"time per launch, {unit}", f"time, {unit}", unit)
         longer = [f"{name}, {protocol} protocol" for name in names[:2]] if protocol else []
         self.plot.getAxis("left").set_names(*longer, *([f"{unit}, {protocol}"] if protocol else []), *names[1:])
+        self.plot.getAxis("bottom").set_names("replay" if protocol == "graph" else "launch")
 
     def set_range(self) -> None:
         """Show all launches."""
@@ -110,9 +118,9 @@ class SamplesPlot:
         position = box.mapSceneToView(scene_position)
         width, height = box.viewPixelSize()
         for role in reversed(ROLES):
-            values = self._samples.get(role)
-            if values is None:
+            if role not in self._samples:
                 continue
+            values = self._samples[role].values
             dx = (np.arange(1, len(values) + 1) - position.x()) / width
             dy = (self._scale.to_axis(values) - position.y()) / height
             distance = dx * dx + dy * dy
@@ -123,7 +131,7 @@ class SamplesPlot:
             self.ring.setData([], [])
         else:
             role, launch = found
-            self.ring.setData([launch], [float(self._scale.to_axis(self._samples[role][launch - 1]))])
+            self.ring.setData([launch], [float(self._scale.to_axis(self._samples[role].values[launch - 1]))])
         return found
 
 
@@ -153,11 +161,11 @@ class DistributionPlot:
             item.setBrush(pg.mkBrush(theme.color(role, 110)))
 
     def show(self, samples: SamplesByRole, scale: TimeScale) -> None:
-        """Count `samples` (us)."""
+        """Count `samples`."""
         self._scale = scale
-        positions = {role: scale.to_axis(values) for role, values in samples.items()}
+        positions = {role: scale.to_axis(launches.ordered) for role, launches in samples.items()}
         self._edges = histogram_edges(list(positions.values()))
-        self._counts = {role: np.histogram(p, self._edges)[0] for role, p in positions.items()}
+        self._counts = {role: bin_counts(p, self._edges) for role, p in positions.items()}
         self._most = float(max((c.max() for c in self._counts.values()), default=1))
         for role, item in self.outlines.items():
             item.setVisible(role in self._counts)

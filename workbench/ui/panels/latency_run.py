@@ -13,7 +13,6 @@ from workbench.model import (
     DeviceState,
     Failed,
     Finished,
-    FloatArray,
     Latency,
     Measured,
     Measurement,
@@ -26,16 +25,19 @@ from workbench.model import (
 from workbench.ui.cards import colored, kernel_title, sdpa_title, swatch
 from workbench.ui.measure_words import (
     ended_text,
-    interval_range_text,
+    launches_text,
     modes_text,
     no_trace_text,
     protocol_tip,
     timed_seconds,
 )
-from workbench.ui.panels.latency_history import HistoryRun, Spread
+from workbench.ui.panels.history import HistoryRun, Spread
+from workbench.ui.panels.latency_marks import BAND_ALPHA
+from workbench.ui.panels.launches import Launches
 from workbench.ui.spans import Span, swatch_spans
 from workbench.ui.theme import Theme
 from workbench.ui.words import heads_text, kind_text, splits_text
+from workbench.wording import counted
 
 NAMED: tuple[Role, ...] = ("kernel", "baseline")  # in reading order
 
@@ -45,7 +47,7 @@ class LatencyRun:
     """The run being shown, as far as it has come."""
 
     started: Started | None = None
-    arrived: dict[Role, list[FloatArray]] = field(default_factory=dict)
+    launches: dict[Role, Launches] = field(default_factory=dict)
     measured: dict[Role, Measurement] = field(default_factory=dict)
     checked: dict[Role, Checked] = field(default_factory=dict)
     rechecked: dict[Role, Rechecked] = field(default_factory=dict)
@@ -56,9 +58,12 @@ class LatencyRun:
         """Keep `event`; False if it says nothing about times."""
         match event:
             case Samples():
-                self.arrived.setdefault(event.role, []).append(event.values)
+                if event.role not in self.measured:  # which has them all
+                    self.launches.setdefault(event.role, Launches()).append(event.values)
             case Measured():
-                self.measured[event.measurement.role] = event.measurement
+                role = event.measurement.role
+                self.measured[role] = event.measurement
+                self.launches[role] = Launches(event.measurement.latency.samples)
             case Checked():
                 self.checked[event.role] = event
             case Rechecked():
@@ -81,17 +86,14 @@ class LatencyRun:
         latency = next(iter(self.latencies().values()), None)
         return latency.protocol if latency is not None else self.started.request.protocol
 
-    def samples(self) -> dict[Role, FloatArray]:
-        """All launch times known, us: a finished measurement's own, else those that have arrived."""
-        result: dict[Role, FloatArray] = {}
-        for role in NAMED:
-            if role in self.measured:
-                values = self.measured[role].latency.samples
-            else:
-                values = np.concatenate(self.arrived.get(role) or [np.empty(0)])
-            if values.size:
-                result[role] = values
-        return result
+    def samples(self) -> dict[Role, Launches]:
+        """All launch times known: a finished measurement's own, else those that have arrived."""
+        return {role: self.launches[role] for role in NAMED if len(self.launches.get(role, ()))}
+
+    def spreads(self) -> dict[Role, Spread]:
+        """What the launch times come to so far."""
+        latencies = self.latencies()
+        return {role: Spread.of(launches, latencies.get(role)) for role, launches in self.samples().items()}
 
     def title(self, role: Role) -> str:
         """How `role` is named in this run."""
@@ -103,27 +105,44 @@ class LatencyRun:
     def legend(self, role: Role, theme: Theme) -> list[list[Span]]:
         """What the times of `role` come to, and the same in fewer words after it; nothing before the first.
 
-        A wrong result is said before its speed.
+        A wrong result is said before its speed, and that a run was stopped before what it came to; whatever the room,
+        a number stands beside what it is of.
         """
-        values = self.samples().get(role)
-        if values is None:
-            return [[]]
-        stopped = ", not finished" if self.end is not None and role not in self.measured else ""
+        launches = self.samples().get(role)
+        if launches is None:
+            return [[]] * 5
+        latency = self.latencies().get(role)
+        spread = Spread.of(launches, latency)
         wrong = [Span("FAIL ", theme.bad, bold=True)] if self.is_wrong(role) else []
         square, name = swatch_spans(self.title(role), getattr(theme, role))
-        spread = Spread.of(values)
-        median = Span(format_time(spread.median), bold=True)
-        known = interval_range_text(self.measured[role].latency) if role in self.measured else ""
-        known = f"95% {known}" if known else ""
-        whole = Span(f" ({', '.join(filter(None, (known, spread.range_text)))}){stopped}")
-        short = Span(f" ({known or spread.range_text}){stopped}")
-        return [
-            [*wrong, square, name, Span("  median "), median, whole],
-            [*wrong, square, name, Span("  median "), median, short],
-            [*wrong, square, name, Span("  "), median, short],
-            [*wrong, square, name, Span("  "), median],
-            [*wrong, square, median],
-        ]
+        color = getattr(theme, role)
+        band = (
+            [Span("▬ ", theme.faint(role, BAND_ALPHA / 255)), Span(f"95% {format_range(*spread.interval)}")]
+            if spread.interval
+            else []
+        )
+        whole = [Span(" ("), *band, Span((", " if band else "") + f"{spread.range_text})")]
+        short = [Span(" ("), *band, Span(")")] if band else whole
+        dashed = Span("╌ ", color)
+        if spread.block is not None:
+            block = [Span("─ ", color), Span("block average "), Span(format_time(spread.block), bold=True)]
+            median = [Span(", "), dashed, Span(f"median {format_time(spread.median)}")]
+            versions = [[*block, *median, *whole], [*block, *median, *short], [*block, *median], block]
+        else:
+            figure = [*self._so_far(role, len(launches), theme), dashed, Span("median ")]
+            figure.append(Span(format_time(spread.median), bold=True))
+            versions = [[*figure, *whole], [*figure, *short], figure, figure]
+        named = [[*wrong, square, name, Span("  "), *version] for version in versions]
+        return [*named, [*wrong, square, *versions[-1]]]
+
+    def _so_far(self, role: Role, count: int, theme: Theme) -> list[Span]:
+        """What is said before a median that is not of all launches, as the run goes on or ended before."""
+        if role in self.measured:
+            return []
+        words = counted(count, "launch", "launches")
+        if self.end is None:
+            return [Span(f"{words} so far, ")]
+        return [Span(f"partial, {words}", theme.warn, bold=True), Span(": ")]
 
     def is_wrong(self, role: Role) -> bool:
         """Whether the output of `role` did not pass its check, or was another one after timing."""
@@ -143,11 +162,10 @@ class LatencyRun:
         return "\n".join(lines)
 
     def clock(self, theme: Theme) -> list[Span]:
-        """What the times are: never left out on the interpreter."""
+        """What must never be left out: that these are no times of a GPU."""
         assert self.started is not None
-        if self.started.device.mode == "interpreter":
-            return [Span(INTERPRETER_LABEL, theme.warn, bold=True)]
-        return [Span(part, theme.muted) for part in self._clock_words()]
+        is_interpreted = self.started.device.mode == "interpreter"
+        return [Span(INTERPRETER_LABEL, theme.warn, bold=True)] if is_interpreted else []
 
     def _clock_words(self) -> list[str]:
         latency = next((m.latency for m in self.measured.values()), None)
@@ -157,30 +175,39 @@ class LatencyRun:
         """How the times were obtained, and of what problem beside its shape, the most important first."""
         assert self.started is not None
         latency = next(iter(self.latencies().values()), None)
-        counts = [len(values) for values in self.samples().values()]
         problem = self.started.request.problem
-        parts = [f"{self.protocol_name()} protocol"]
-        parts += [text for text in (kind_text(problem), heads_text(problem)) if text]
-        if counts:
-            same = len(set(counts)) == 1
-            each = " each" if same and len(counts) > 1 else ""
-            parts.append(f"{counts[0] if same else ' + '.join(map(str, counts))} launches{each}")
-        if latency is not None:
-            parts.append(f"{latency.warmups} warm-up" + "s" * (latency.warmups != 1))
-        if latency is not None and latency.rounds:
-            parts.append(f"{latency.rounds} rounds")
-        if self.started.device.mode == "interpreter":
-            parts += self._clock_words()
-        return parts
+        parts = [f"{self.protocol_name()} protocol", self._counts_text()]
+        parts += [counted(latency.warmups, "warm-up")] if latency is not None else []
+        parts += [kind_text(problem), heads_text(problem), *self._clock_words()]
+        parts += [counted(latency.rounds, "round")] if latency is not None and latency.rounds else []
+        late = sum(latency.late_samples for latency in self.latencies().values())
+        parts += [f"{counted(late, 'sample')} may hold launch cost"] if late else []
+        return [part for part in parts if part]
+
+    def _counts_text(self) -> str:
+        """How many launches there are of each: "50 launches each", "320 replays × 25 launches + 12 launches"."""
+        latencies, samples = self.latencies(), self.samples()
+        unit = ("replay",) if self.protocol_name() == "graph" else ("launch", "launches")
+        counts = [
+            launches_text(latencies[role]) if role in latencies else counted(len(launches), *unit)
+            for role, launches in samples.items()
+        ]
+        if len(set(counts)) == 1:
+            return counts[0] + " each" * (len(counts) > 1)
+        words = {count.rpartition(" ")[2] for count in counts}
+        if len(words) == 1 and not any("×" in count for count in counts):
+            return f"{' + '.join(count.partition(' ')[0] for count in counts)} {words.pop()}"
+        return " + ".join(counts)
 
     def details(self) -> str:
         """How the times were obtained, in full, for a tooltip."""
         assert self.started is not None
-        counts = [f"{len(values)} launches of {self.title(role)}" for role, values in self.samples().items()]
         device = self.started.device
         place = f"{device.name}, {device.mode_label}"
-        lines = (self.wrong_text(), place, *self._clock_words(), *counts, ", ".join(self.protocol()))
-        return "\n".join(filter(None, (*lines, protocol_tip(self.protocol_name()), *self._endings(), self.no_strip())))
+        clock = next((latency.clock for latency in self.latencies().values()), "")
+        tip = protocol_tip(self.protocol_name(), clock)
+        lines = (self.wrong_text(), place, ", ".join(self.protocol()), tip)
+        return "\n".join(filter(None, (*lines, *self._endings(), self.no_strip())))
 
     def _endings(self) -> list[str]:
         """How the timing of each ended, and what was found about its times."""
@@ -191,7 +218,9 @@ class LatencyRun:
             parts = [ended_text(latency, self.started.request, seconds), latency.launch_bound]
             parts += [modes_text(latency.modes)] if latency.modes is not None else []
             parts += [latency.drift.text] if latency.drift is not None else []
-            lines.append(f"{self.title(role)}: {', '.join(filter(None, parts))}")
+            title = self.title(role)
+            lines.append(f"{title}: {', '.join(filter(None, parts))}")
+            lines += [f"{title}: {note}" for note in latency.notes]
         return lines
 
     def no_strip(self) -> str:
@@ -206,21 +235,21 @@ class LatencyRun:
 
     def launch_lines(self, role: Role, launch: int, theme: Theme) -> list[str]:
         """One launch (numbered from 1), in words."""
-        value = format_time(float(self.samples()[role][launch - 1]))
+        value = format_time(float(self.launches[role].values[launch - 1]))
         round_text = ""
         starts = self.measured[role].latency.round_starts if role in self.measured else np.empty(0)
         if len(starts):
             round_text = f", round {int(np.searchsorted(starts, launch - 1, side='right'))}"
         return [
             self.swatch(role, theme),
-            f"launch {launch}{round_text}: <b>{value}</b>",
+            f"{'replay' if self.protocol_name() == 'graph' else 'launch'} {launch}{round_text}: <b>{value}</b>",
             f"{self.protocol_name()} protocol",
         ]
 
     def bin_lines(self, low: float, high: float, counts: dict[Role, int], theme: Theme) -> list[str]:
         """One bin from `low` to `high` us, in words."""
         lines = [f"<b>{format_range(low, high)}</b>"]
-        return lines + [f"{self.swatch(role, theme)}: {n} launch{'es' * (n > 1)}" for role, n in counts.items()]
+        return lines + [f"{self.swatch(role, theme)}: {counted(n, 'launch', 'launches')}" for role, n in counts.items()]
 
 
 def run_lines(run: HistoryRun, theme: Theme) -> list[str]:
@@ -229,10 +258,11 @@ def run_lines(run: HistoryRun, theme: Theme) -> list[str]:
     splits = f", {splits_text(tile)} splits" if tile.splits != 1 else ""
     lines = [f"<b>{run.kernel} {tile.label}</b>, {tile.num_warps} warps, {tile.num_stages} stages{splits}"]
     lines.append(f"{run.protocol} protocol")
+    lines.append(run.made_with.text)
     if run.wrong:
         lines.append(colored("FAIL: the output is wrong", theme.bad, bold=True))
     for role in NAMED:
         if role in run.spreads:
             name = "kernel" if role == "kernel" else run.baseline
             lines.append(f"{swatch(name, getattr(theme, role))} {run.spreads[role].text}")
-    return lines
+    return [line for line in lines if line]

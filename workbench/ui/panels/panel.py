@@ -22,6 +22,7 @@ class Panel(QWidget):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    rest_s: ClassVar[float] = 0.0  # the least time between two draws of what arrives during a run
 
     commandRequested = pyqtSignal(str)  # a name in COMMANDS, of what the panel offers to do
 

@@ -12,6 +12,7 @@ from workbench.model import FloatArray
 from workbench.ui.axes import IndexAxis, ValueAxis
 from workbench.ui.heatmap import IntArray
 from workbench.ui.plotting import make_plot, style_plot
+from workbench.ui.point_cloud import PointCloud
 from workbench.ui.theme import Theme
 
 LONE_HALF = 0.4  # of a tile: half of the level line that stands for a single value
@@ -27,7 +28,7 @@ class StateLines:
         self.l_box.setMouseEnabled(x=False, y=False)
         self.plot.setMouseEnabled(x=True, y=False)
         self.m_curve, self.l_curve = pg.PlotCurveItem(connect="finite"), pg.PlotCurveItem(connect="finite")
-        self.tile_points = pg.ScatterPlotItem(size=4, pen=None)
+        self.tile_points = PointCloud(size=4)
         self.cursor = pg.InfiniteLine(angle=90, movable=False)
         self.borders = pg.PlotCurveItem(connect="pairs", antialias=False)
         for item in (self.borders, self.tile_points, self.m_curve, self.cursor):
@@ -57,7 +58,7 @@ class StateLines:
         self._theme = theme
         self.m_curve.setPen(pg.mkPen(theme.text, width=1.6))
         self.l_curve.setPen(pg.mkPen(theme.accent, width=1.6))
-        self.tile_points.setBrush(pg.mkBrush(theme.color("muted", 190)))
+        self.tile_points.set_color(theme.color("muted", 190))
         self.borders.setPen(pg.mkPen(theme.color("text", 150), width=1))
         self.cursor.setPen(pg.mkPen(theme.color("text", 120), width=1, style=Qt.PenStyle.DashLine))
 
@@ -69,7 +70,7 @@ class StateLines:
     def show(self, m_tile: FloatArray, m_running: FloatArray, l_running: FloatArray, borders: IntArray) -> None:
         """Draw one row's states ([tiles] each); they break before the tiles in `borders` and at gaps."""
         finite = np.isfinite(m_tile)
-        self.tile_points.setData(np.flatnonzero(finite), m_tile[finite])
+        self.tile_points.set_points(np.flatnonzero(finite).astype(np.float64), m_tile[finite])
         for curve, states in ((self.m_curve, m_running), (self.l_curve, l_running)):
             curve.setData(*broken_line(states, borders))
         self.plot.setYRange(*_span(np.concatenate([m_tile[finite], m_running[np.isfinite(m_running)]])), padding=0.08)

@@ -1,0 +1,123 @@
+"""What must be known beside a run's times: what was found, as chips, and how the times were obtained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.model import ROLES, Measurement, Role, RunRecord
+from workbench.ui import measure_words as say
+from workbench.ui.chips import Chip
+from workbench.ui.words import named
+
+
+@dataclass(frozen=True)
+class Method:
+    """How the times of a run were obtained.
+
+    `figure` is the protocol with what its figure is, `known` whose median is known how well and what ended the timing,
+    `short` the same of the one that is known least, and `details` all of it in whole sentences, a line each.
+    """
+
+    figure: str = ""
+    known: str = ""
+    short: str = ""
+    details: str = ""
+
+
+def method_of(record: RunRecord) -> Method:
+    """How the times of a run were obtained, as far as it has come."""
+    measured = [m for m in map(record.measurement, ROLES) if m is not None]
+    request, state = record.started.request, record.device_state
+    seconds = say.timed_seconds(state.trace) if state is not None else None
+    clock = measured[0].latency.clock if measured else "host" if record.started.device.mode == "interpreter" else ""
+    name = measured[0].latency.protocol if measured else request.protocol
+    details = [f"protocol {say.protocol_tip(name, clock)}"]
+    for one in measured:
+        ended = say.ended_text(one.latency, request, seconds)
+        details.append(f"{named(one.role, record)}: {say.figure_text(one.latency)}; {ended}")
+    details += [f"{named(r.role, record)}: {r.text}" for r in record.rechecked if r.text]
+    details += [say.no_trace_text(state.trace)] if state is not None else []
+    details += [say.not_recorded_tip(say.not_recorded(record))]
+    lines = "\n".join(filter(None, details))
+    if not measured:
+        return Method(f"{name} protocol", details=lines)
+    worst = max(measured, key=say.how_known)
+    return Method(
+        f"{name}: {_figures(record, measured)}",
+        _ended(record, measured, seconds),
+        _ended(record, [worst], seconds),
+        lines,
+    )
+
+
+def _figures(record: RunRecord, measured: list[Measurement]) -> str:
+    """What the figures are: said once where both are of the same kind and number."""
+    texts = {one.role: say.figure_text(one.latency) for one in measured}
+    first = next(iter(texts.values()))
+    if len(set(texts.values())) == 1:
+        return first
+    return f"{first}, " + ", ".join(f"{named(role, record)} {text}" for role, text in list(texts.items())[1:])
+
+
+def _ended(record: RunRecord, measured: list[Measurement], seconds: float | None) -> str:
+    """Whose median is known how well, and what ended the timing; each number with whose it is."""
+    request, latency = record.started.request, measured[0].latency
+    known = ", ".join(say.how_known_text(named(one.role, record), one.latency) for one in measured)
+    match latency.ended_by:
+        case "precision":
+            return known if seconds is None else f"{known} after {seconds:.1f} s"
+        case "time":
+            return f"limit of {request.max_seconds:g} s: {known}"
+        case "samples":
+            return f"limit of {request.max_samples:,} samples: {known}"
+        case _:
+            # The average of a block has no interval; what has one are the single launches beside it.
+            return f"single launches: {known}" if latency.has_block else known
+
+
+def chips_of(record: RunRecord) -> tuple[Chip, ...]:
+    """What must be known beside the times, the most important first."""
+    return tuple(_chips(record))
+
+
+def _chips(record: RunRecord) -> Iterator[Chip]:
+    warnings = record.device_state.warnings if record.device_state is not None else ()
+    for warning in warnings:
+        yield Chip(say.warning_text(warning), warning.text)
+    inputs = record.started.request.problem.inputs
+    if inputs in say.FLATTERING and not any(w.kind == "inputs" for w in warnings):
+        short, long = say.FLATTERING[inputs]
+        yield Chip(short, f"{long}: {say.FLATTER_TIP}")
+    for role in ROLES:
+        again, measurement = record.recheck(role), record.measurement(role)
+        if again is not None and again.deterministic is False:
+            yield Chip(f"{_whose(role, record)}not deterministic", f"{named(role, record)}: {again.text}")
+        if measurement is not None:
+            yield from _latency_chips(record, measurement)
+    missing = say.not_recorded(record)
+    if missing:
+        yield Chip(f"not recorded: {', '.join(missing)}", say.not_recorded_tip(missing), "muted")
+
+
+def _latency_chips(record: RunRecord, measurement: Measurement) -> Iterator[Chip]:
+    """What about the samples themselves keeps one figure from being the whole truth."""
+    latency, role = measurement.latency, measurement.role
+    name, whose = named(role, record), _whose(role, record)
+    if latency.launch_bound:
+        names = f"\nwhat ran: {', '.join(latency.kernel_names)}" if latency.kernel_names else ""
+        yield Chip(f"{whose}{latency.launch_bound}", f"{name} is {latency.launch_bound}{names}")
+    for note in latency.notes:
+        yield Chip(f"{whose}{say.note_text(note)}", f"{name}: {note}")
+    if latency.modes is not None:
+        text = say.modes_text(latency.modes)
+        both = f"the {say.figure_kind(latency)} is one number for both"
+        yield Chip(f"{whose}{text}", f"{name}: {text}; {both}", str(role))
+    if latency.drift is not None:
+        text = f"{whose}drifting by {latency.drift.relative:+.1%}"
+        yield Chip(text, f"{name}: {latency.drift.text} of the run")
+
+
+def _whose(role: Role, record: RunRecord) -> str:
+    """What a chip begins with: nothing where it is of the kernel, which most are."""
+    return "" if role == "kernel" else f"{named(role, record)} "

@@ -1,0 +1,69 @@
+"""Pictures that are painted once and shown until something in them changes: a repaint of the window costs a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyqtgraph as pg
+from PyQt6.QtCore import QCoreApplication, QEvent, QRectF, QSize, Qt
+from PyQt6.QtGui import QPainter, QPaintEvent, QPixmap
+
+
+class KeptPicture:
+    """What was painted last, for one size and resolution."""
+
+    def __init__(self) -> None:
+        self._pixmap: QPixmap | None = None
+        self._key: tuple[QSize, float] | None = None
+        self.paints = 0  # how often it was really painted
+
+    def forget(self) -> None:
+        """Paint it anew the next time."""
+        self._pixmap = None
+
+    def draw(self, painter: QPainter, size: QSize, paint: Callable[[QPainter], None]) -> None:
+        """Draw it with `painter`, whose device may be finer than the screen, as that of a picture for a report is."""
+        key = (size, painter.deviceTransform().m11())
+        if self._pixmap is None or self._key != key:
+            self._key = key
+            self._pixmap = QPixmap(size * key[1])
+            self._pixmap.setDevicePixelRatio(key[1])
+            self._pixmap.fill(Qt.GlobalColor.transparent)
+            inner = QPainter(self._pixmap)
+            paint(inner)
+            inner.end()
+            self.paints += 1
+        painter.drawPixmap(0, 0, self._pixmap)
+
+
+class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
+    """A scene of plots that keeps its picture while no item of it changes."""
+
+    def __init__(self) -> None:
+        self.kept = KeptPicture()
+        super().__init__()
+        self.scene().changed.connect(self._on_change)
+
+    def _on_change(self, *_: Any) -> None:
+        self.kept.forget()
+
+    def setBackground(self, background: Any) -> None:
+        """Take a colour; the scene does not count that as a change of its own."""
+        super().setBackground(background)
+        self.kept.forget()
+
+    def paintEvent(self, ev: QPaintEvent) -> None:
+        """Show the picture, after what the items have not told yet."""
+        scene = self.scene()
+        scene.prepareForPaint()
+        # Qt queues the news of changes; a paint that comes before them would show what was.
+        QCoreApplication.sendPostedEvents(scene, QEvent.Type.MetaCall)
+        painter = QPainter(self.viewport())
+        self.kept.draw(painter, self.viewport().size(), self._paint_scene)
+        painter.end()
+
+    def _paint_scene(self, painter: QPainter) -> None:
+        painter.setRenderHints(self.renderHints())
+        area = self.viewport().rect()
+        self.render(painter, QRectF(area), area)

@@ -1,0 +1,151 @@
+"""What the latency panel's trend is made of: runs of one problem on one device, in the order they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from workbench.metrics import format_range, format_time
+from workbench.model import Latency, Role, RunRecord, Started, TileConfig
+from workbench.ui.cards import sdpa_title
+from workbench.ui.measure_words import interval_of
+from workbench.ui.panels.launches import Launches
+from workbench.ui.words import kernel_text
+
+MOST_RUNS = 40
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Median and percentiles of launch times, us; the median's 95% interval and the block's average where known."""
+
+    median: float
+    p20: float
+    p80: float
+    interval: tuple[float, float] | None = None
+    block: float | None = None
+
+    @classmethod
+    def of(cls, launches: Launches, latency: Latency | None = None) -> Spread:
+        """Summarise `launches`; `latency` is what is known once they are all there."""
+        p20, median, p80 = launches.quantiles(0.2, 0.5, 0.8)
+        if latency is None:
+            return cls(median, p20, p80)
+        known = interval_of(latency)
+        interval = (known.low, known.high) if known is not None else None
+        return cls(median, p20, p80, interval, block_average(latency))
+
+    @property
+    def range_text(self) -> str:
+        """p20 to p80, with the unit."""
+        return f"p20–p80 {format_range(self.p20, self.p80)}"
+
+    @property
+    def text(self) -> str:
+        """The median with its interval, p20 to p80 and the block's average after it."""
+        known = f", 95% {format_range(*self.interval)}" if self.interval else ""
+        block = f", block average {format_time(self.block)}" if self.block is not None else ""
+        return f"median {format_time(self.median)}{known} ({self.range_text}){block}"
+
+
+def block_average(latency: Latency | None) -> float | None:
+    """The time of an unbroken block's launches by their number, us; None where there was no such block."""
+    if latency is None or not latency.has_block or latency.clock == "host":
+        return None
+    return latency.figure_us
+
+
+@dataclass(frozen=True)
+class MadeWith:
+    """What a run was made with, beside its device: other versions may take another time for the same."""
+
+    torch: str = ""
+    triton: str = ""
+    driver: str = ""
+    source: str = ""
+
+    @property
+    def text(self) -> str:
+        """In a line, with what is known; "" for nothing."""
+        named = (("torch", self.torch), ("triton", self.triton), ("driver", self.driver), ("source", self.source[:8]))
+        return ", ".join(f"{name} {value}" for name, value in named if value)
+
+
+@dataclass(frozen=True)
+class HistoryRun:
+    """One run of the trend. `kernel` has its precision; `wrong` says that the kernel's output failed its check."""
+
+    kernel: str
+    tile: TileConfig
+    spreads: Mapping[Role, Spread]
+    wrong: bool = False
+    shown: bool = False
+    baseline: str = "SDPA"
+    protocol: str = "article"
+    made_with: MadeWith = MadeWith()
+
+
+def comparable(started: Started) -> tuple[object, ...]:
+    """What two runs must share for their times to be compared: problem, device, the clock's meaning, the protocol.
+
+    Another seed gives other values of the same kind, and so the same work. Kernels, precisions and tiles are what is
+    compared.
+    """
+    device = started.device
+    return replace(started.request.problem, seed=0), device.name, device.mode, started.request.protocol
+
+
+class History:
+    """All finished runs. Those that are shown are summarised, once each."""
+
+    def __init__(self) -> None:
+        self._records: tuple[RunRecord, ...] = ()
+        self._known: dict[int, dict[Role, Spread]] = {}
+
+    def set_records(self, records: Sequence[RunRecord]) -> None:
+        """Take all finished runs, oldest first."""
+        present = set(map(id, records))
+        self._known = {number: spreads for number, spreads in self._known.items() if number in present}
+        self._records = tuple(records)  # keeps the records, and with them their ids, alive
+
+    def _spreads(self, record: RunRecord) -> dict[Role, Spread]:
+        if id(record) not in self._known:
+            self._known[id(record)] = _spreads(record)
+        return self._known[id(record)]
+
+    def runs(self, started: Started, spreads: Mapping[Role, Spread], wrong: bool, backend: str) -> list[HistoryRun]:
+        """The latest runs comparable with the one that `started`, which is marked, or added when unfinished.
+
+        `spreads`, whether its kernel's output is `wrong`, and SDPA's `backend` are of that one.
+        """
+        alike = [r for r in self._records if comparable(r.started) == comparable(started) and self._spreads(r)]
+        same = [r for r in alike if r.started is started] or [r for r in alike if r.started == started]
+        shown = same[-1] if same else None
+        runs = [_of_record(r, self._spreads(r), r is shown) for r in alike]
+        if shown is None and spreads:
+            runs.append(_history_run(started, spreads, wrong, backend, True))
+        first = max(0, len(runs) - MOST_RUNS)
+        earlier = [run for run in runs[:first] if run.shown]
+        return earlier + runs[first + len(earlier) :]
+
+
+def _spreads(record: RunRecord) -> dict[Role, Spread]:
+    measured = {m.measurement.role: m.measurement.latency for m in record.measured}
+    return {role: Spread.of(Launches(known.samples), known) for role, known in measured.items() if known.samples.size}
+
+
+def _of_record(record: RunRecord, spreads: Mapping[Role, Spread], shown: bool) -> HistoryRun:
+    kernel, baseline = record.check("kernel"), record.measurement("baseline") or record.check("baseline")
+    changed = any(r.failed and r.role == "kernel" for r in record.rechecked)
+    wrong = changed or (kernel is not None and not kernel.error.passed)
+    return _history_run(record.started, spreads, wrong, baseline.backend if baseline is not None else "", shown)
+
+
+def _history_run(
+    started: Started, spreads: Mapping[Role, Spread], wrong: bool, backend: str, shown: bool
+) -> HistoryRun:
+    request, device = started.request, started.device
+    kernel = kernel_text(request.kernel, request.precision)
+    made_with = MadeWith(device.torch, device.triton, device.driver, started.provenance.source_sha256)
+    title = sdpa_title(request, backend)
+    return HistoryRun(kernel, request.tile, spreads, wrong, shown, title, request.protocol, made_with)
