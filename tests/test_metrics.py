@@ -27,6 +27,7 @@ from workbench.metrics import (
 from workbench.model import Measurement, Problem, Rechecked, Role
 from workbench.session import Session
 from workbench.statistics import Interval
+from workbench.wording import figure_text
 
 
 def measurement(
@@ -81,8 +82,8 @@ def test_every_figure_is_made_of_the_protocols_own() -> None:
     cold = replace(article, latency=replace(article.latency, protocol="cold", block_average_us=None))
     old = replace(article, latency=replace(article.latency, block_average_us=None))
     assert [m.latency.figure_us for m in (article, cold, old)] == [5.0, 10.0, 10.0]
-    names = [m.latency.figure_name for m in (article, cold, old)]
-    assert names == [f"block average of {article.latency.launches} launches", "median", "median"]
+    names = [figure_text(m.latency) for m in (article, cold, old)]
+    assert names == [f"average of {article.latency.launches} launches", "median", "median"]
     for name in ("tflops", "bandwidth"):
         fast, slow = (find_metric(name).value(m) for m in (article, cold))
         assert fast is not None and slow is not None and fast == pytest.approx(2 * slow)

@@ -77,8 +77,7 @@ class Latency:
     ran.)
 
     `late_samples` may hold launch cost: the GPU reached them before the CPU had submitted their whole queue.
-    `lost_sessions` of the profiler lost records and were repeated. `profiled_before` says whether this process had
-    profiled before these samples were taken, which may make launches dearer for the CPU.
+    `lost_sessions` of the profiler lost records and were repeated.
     """
 
     protocol: str
@@ -101,7 +100,6 @@ class Latency:
     launched_us: float | None = None
     late_samples: int = 0
     lost_sessions: int = 0
-    profiled_before: bool = False
 
     @property
     def has_block(self) -> bool:
@@ -110,21 +108,9 @@ class Latency:
 
     @property
     def figure_us(self) -> float:
-        """The protocol's own figure, us: what a headline shows and every metric is made of. `figure_name` names it."""
+        """The protocol's own figure, us, of which every metric is made; `wording.figure_text` names it."""
         average = self.block_average_us
         return average if self.protocol == "article" and average is not None else self.median
-
-    @property
-    def figure_name(self) -> str:
-        """What `figure_us` is: "block average of 50 launches" or "median"."""
-        return f"block average of {self.launches} launches" if self.has_block else "median"
-
-    @property
-    def counted(self) -> str:
-        """How many samples there are, in words: "320 launches", "320 replays x 25 launches"."""
-        if self.launches_per_sample == 1:
-            return f"{self.launches} launches"
-        return f"{len(self.samples)} replays x {self.launches_per_sample} launches"
 
     @property
     def half_width(self) -> float | None:
@@ -151,8 +137,6 @@ class Latency:
             )
         if self.lost_sessions:
             found.append(f"{self.lost_sessions} of the profiler's sessions lost records and were repeated")
-        if self.profiled_before and (self.protocol == "article" or self.launch_bound):
-            found.append("this engine had profiled before, which may make launches dearer for the CPU")
         return tuple(found)
 
     # Cached: panels read them at every draw, and a percentile costs more than the rest of a draw's text.

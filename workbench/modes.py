@@ -109,8 +109,8 @@ def _unlikely_gap(values: FloatArray, spread: FloatArray) -> float | None:
     step = -(-len(spread) // THINNED)
     thinned, edges = spread[::step], block_edges(len(values))
     least, split = GAP_CHANCE, None
-    for level in np.unique(_density_levels(thinned)):
-        gap = _gap_above(thinned, float(level))
+    # Neighbouring levels often show the same gap.
+    for gap in dict.fromkeys(_gap_above(thinned, float(level)) for level in np.unique(_density_levels(thinned))):
         if gap is None:
             continue
         below = values <= gap.middle

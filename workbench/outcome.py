@@ -10,6 +10,7 @@ from workbench.caveats import computed_precision, precision_text, splits_text
 from workbench.device_state import COLUMNS, DeviceTrace
 from workbench.metrics import METRICS, comparable_ratio, format_range, format_time
 from workbench.model import (
+    ROLES,
     DeviceState,
     Failed,
     Latency,
@@ -21,9 +22,8 @@ from workbench.model import (
     TileConfig,
     TileStates,
 )
-from workbench.wording import counted
+from workbench.wording import counted, ended_text, figure_text, modes_text, parts_text
 
-ROLES: tuple[Role, ...] = ("kernel", "baseline")
 # Timed in turns, both fail together.
 IN_SEQUENCE = "article"
 
@@ -111,17 +111,21 @@ def _latency_lines(latency: Latency, request: RunRequest) -> Iterator[str]:
     bounds = f"{format_range(interval.low, interval.high)} at 95%" if interval is not None else "no interval"
     median, how = f"median {format_time(latency.median)} ({bounds})", f"{latency.protocol} protocol, {latency.clock}"
     if latency.has_block:
-        yield f"{latency.figure_name} {format_time(latency.figure_us)}, {how}"
+        yield f"{figure_text(latency)} {format_time(latency.figure_us)}, {how}"
         median = f"single launches: {median}"
     else:
         yield f"{median}, {how}"
         median = ""
-    spread = f"p20 {format_time(latency.p20)}, p80 {format_time(latency.p80)}; {_ending_text(latency, request)}"
+    spread = f"p20 {format_time(latency.p20)}, p80 {format_time(latency.p80)}; {ended_text(latency, request)}"
     yield f"{median}, {spread}" if median else spread
+    parts = parts_text(interval) if interval is not None else ""
+    if parts:
+        yield f"the interval: {parts}"
     yield from _launch_lines(latency)
-    for finding in (latency.modes, latency.drift):
-        if finding is not None:
-            yield finding.text
+    if latency.modes is not None:
+        yield modes_text(latency.modes)
+    if latency.drift is not None:
+        yield latency.drift.text
     yield from (f"note: {note}" for note in latency.notes)
 
 
@@ -131,19 +135,6 @@ def _launch_lines(latency: Latency) -> Iterator[str]:
         yield f"the GPU takes {format_time(latency.kernel_us)} for a launch, by the profiler"
     if latency.launch_bound:
         yield latency.launch_bound
-
-
-def _ending_text(latency: Latency, request: RunRequest) -> str:
-    """How many launches there were, and why no more."""
-    if latency.ended_by == "fixed":
-        return latency.counted
-    width = "no interval" if latency.half_width is None else f"half-width {latency.half_width:.1%}"
-    reasons = {
-        "precision": f"ended at {width}",
-        "time": f"ended by the limit of {request.max_seconds:g} s with {width}",
-        "samples": f"ended by the limit of {request.max_samples} samples with {width}",
-    }
-    return f"{latency.counted} in {latency.rounds} rounds, {reasons[latency.ended_by]}"
 
 
 def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, Any]:
@@ -205,7 +196,7 @@ def _failure_of(record: RunRecord, role: Role, failure: Failed | None) -> Failed
 def _latency_object(measured: Measurement) -> dict[str, Any]:
     latency = measured.latency
     more = {"median": latency.median, "p20": latency.p20, "p80": latency.p80}
-    figure = {"figure_us": latency.figure_us, "figure_name": latency.figure_name}
+    figure = {"figure_us": latency.figure_us, "figure_name": figure_text(latency)}
     said = {
         "half_width": codec.plain(latency.half_width),
         "launch_bound": latency.launch_bound,

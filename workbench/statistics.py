@@ -36,6 +36,11 @@ DRIFT_CONFIDENCE = 0.99
 MIN_DRIFT_BLOCKS = 8
 
 
+def unseen_by(clock: str) -> float:
+    """What of the spread between runs the samples of a latency's `clock` cannot show, relative to the median."""
+    return 0.0 if clock == "host" else BETWEEN_RUNS
+
+
 @dataclass(frozen=True)
 class Interval:
     """An interval of a median: `low` to `high`, 0 to infinity where there are too few samples for any.
@@ -88,7 +93,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Drift:
-    """A steady change over a run, `relative` to its median: 0.02 is 2% slower at the end than at the beginning."""
+    """A steady change over a run, `relative` to its beginning: 0.02 is 2% slower at the end than at the beginning."""
 
     relative: float
 
@@ -129,7 +134,10 @@ def median_interval(samples: FloatArray, confidence: float = 0.95, seed: int = 0
     below = max(0.0, centre - float(low)) * widening + half_step
     above = max(0.0, float(high) - centre) * widening + half_step
     sampling = _relative_half_width(centre - below, centre + above, centre)
-    return Interval(centre - hypot(below, unseen * centre), centre + hypot(above, unseen * centre), sampling, unseen)
+    low, high = centre - hypot(below, unseen * centre), centre + hypot(above, unseen * centre)
+    if low <= 0 < float(ordered[0]):
+        return Interval(0.0, inf, inf, unseen)  # of times, which are above 0, it says nothing
+    return Interval(low, high, sampling, unseen)
 
 
 def is_settled(samples: FloatArray, limit: float = PRECISION, confidence: float = 0.95, unseen: float = 0.0) -> bool:
@@ -188,8 +196,10 @@ def find_drift(samples: FloatArray, limit: float = PRECISION) -> Drift | None:
     centre = float(np.median(values))
     if len(medians) < MIN_DRIFT_BLOCKS or centre <= 0:
         return None
-    slope, _, low, high = theilslopes(medians, alpha=DRIFT_CONFIDENCE)
-    relative = float(slope) * len(medians) / centre
+    slope, intercept, low, high = theilslopes(medians, alpha=DRIFT_CONFIDENCE)
+    # A line through what settled early may leave the samples' range, which no time of the run did.
+    begin, end = np.clip((intercept, intercept + slope * len(medians)), values.min(), values.max())
+    relative = float(end / begin) - 1 if begin > 0 else inf
     if low <= 0 <= high or abs(relative) < limit:
         return None
     return Drift(relative)

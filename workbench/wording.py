@@ -10,7 +10,7 @@ from workbench.metrics import format_time
 from workbench.model import Failed, Latency, Progress, RunRequest
 from workbench.modes import Modes
 from workbench.request import PROTOCOLS
-from workbench.statistics import BETWEEN_RUNS, Interval, median_interval
+from workbench.statistics import Interval, median_interval, unseen_by
 
 # What these mean where there is no GPU: no event, no cache and no unbroken block.
 ON_THE_HOST = {
@@ -70,17 +70,26 @@ def interval_of(latency: Latency) -> Interval | None:
     """
     if latency.interval is not None:
         return latency.interval if latency.interval.is_bounded else None
-    return _interval_from(np.ascontiguousarray(latency.samples, dtype=np.float64).tobytes())
+    samples = np.ascontiguousarray(latency.samples, dtype=np.float64).tobytes()
+    return _interval_from(samples, unseen_by(latency.clock))
 
 
 @lru_cache(maxsize=512)
-def _interval_from(samples: bytes) -> Interval | None:
+def _interval_from(samples: bytes, unseen: float) -> Interval | None:
     """Kept, since a plot asks at every draw and a bootstrap takes some milliseconds."""
     values = np.frombuffer(samples)
     if not len(values) or not np.isfinite(values).all():
         return None
-    interval = median_interval(values, unseen=BETWEEN_RUNS)
+    interval = median_interval(values, unseen=unseen)
     return interval if interval.is_bounded else None
+
+
+def parts_text(interval: Interval) -> str:
+    """What makes up an interval's width: "±0.2% by these samples, ±0.3% allowed between runs"; "" if not recorded."""
+    if interval.sampling is None or interval.unseen is None:
+        return ""
+    allowed = f", ±{percent_text(interval.unseen)} allowed for what differs between runs" if interval.unseen else ""
+    return f"±{percent_text(interval.sampling)} by these samples{allowed}"
 
 
 def half_width_of(latency: Latency) -> float | None:

@@ -1,7 +1,7 @@
 """Each protocol without the workbench, in as few lines as it takes: for each a line "NAME KERNEL_US SDPA_US".
 
 python -m tests.engine.bare_protocols KERNEL PRECISION M N D BATCH HEADS DTYPE CAUSAL BLOCK_M BLOCK_N WARPS STAGES
-SPLITS PROTOCOL..., of which `profiler` is to be the last, because CUPTI stays and may make later launches dearer.
+SPLITS PROTOCOL..., of which `profiler` is to be the last, so that CUPTI is not there before.
 """
 
 import sys

@@ -51,7 +51,7 @@ class Proofs:
         self._kept = Kept()
 
     def run_all(self) -> None:
-        """Make all runs in one window, the article's first and the profiler's last: it may make launches dearer."""
+        """Make all runs in one window, the article's first and the profiler's last: CUPTI stays."""
         window = RedrawnWindow(self._folder, "cuda")
         try:
             for protocol, case in product(PROTOCOLS, CASES):
@@ -117,7 +117,10 @@ class Proofs:
 
 
 class Repeats:
-    """Runs of REPEATED in engines of their own, one after another, so that tensors lie elsewhere in memory in each."""
+    """Runs of REPEATED in engines of their own, so that tensors lie elsewhere in memory in each.
+
+    All engines start at once, which takes them seconds of the CPU; then they run one after another.
+    """
 
     def __init__(self, engines: int) -> None:
         self._engines = engines
@@ -128,15 +131,17 @@ class Repeats:
         """The kernel's, one an engine."""
         if not self._are_run:
             self._are_run = True
-            for engine in range(self._engines):
-                self._run_all(engine)
+            hosts = [KernelHost("cuda") for _ in range(self._engines)]
+            for host in hosts:
+                host.start()
+            for engine, host in enumerate(hosts):
+                self._run_all(engine, host)
         records = [self._kept.once((case, protocol, engine), _never_run_anew) for engine in range(self._engines)]
         for record in records:
             check_finished(record)
         return [measured(record, "kernel").latency for record in records]
 
-    def _run_all(self, engine: int) -> None:
-        host = KernelHost("cuda")
+    def _run_all(self, engine: int, host: KernelHost) -> None:
         try:
             for protocol, case in product(REPEATED_PROTOCOLS, REPEATED):
                 self._kept.once((case, protocol, engine), partial(run_alone, host, case, protocol))

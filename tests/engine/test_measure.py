@@ -12,6 +12,7 @@ from workbench.engine.clocks import CudaClock, HostClock
 from workbench.engine.measure import Plan, article_launches, article_plan, measure_article
 from workbench.engine.stopping import StopFlag, StoppedError
 from workbench.model import FloatArray, Problem
+from workbench.wording import figure_text
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_the_articles_figure_is_a_block_that_no_event_interrupts() -> None:
     assert gpu.log[:64] == [*["a"] * 10, "record", *["a"] * 50, "record", "wait", "hold"]
     assert latency.block_average_us == latency.figure_us == latency.launched_us == pytest.approx(9.0, abs=0.5)
     assert latency.median == pytest.approx(4.0) and latency.late_samples == 0
-    assert latency.figure_name == "block average of 50 launches"
+    assert figure_text(latency) == "average of 50 launches"
 
 
 def test_an_average_of_nothing_is_no_missing_average() -> None:

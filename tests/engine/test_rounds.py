@@ -15,7 +15,7 @@ from workbench.engine.stopping import StopFlag, StoppedError
 from workbench.engine.timing import time_in_turns
 from workbench.engine.watch import Watch
 from workbench.model import FloatArray, RunEvent, Samples
-from workbench.statistics import BETWEEN_RUNS, PRECISION
+from workbench.statistics import PRECISION
 
 
 def orders(log: list[str]) -> list[str]:
@@ -87,14 +87,14 @@ def test_one_narrow_look_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
 
     def scripted(samples: FloatArray, unseen: float) -> bool:
-        assert unseen == BETWEEN_RUNS
+        assert unseen == 0.004
         looked.append(len(samples))
         return next(answers)
 
     monkeypatch.setattr("workbench.engine.rounds.is_settled", scripted)
     bench = Bench()
     del bench.launches["baseline"]
-    rounds = bench.rounds(Limits(60.0, 100_000))
+    rounds = bench.rounds(Limits(60.0, 100_000, unseen=0.004))
     assert rounds.ended_by == "precision" and len(looked) == 4 and looked[-1] == len(rounds.samples("kernel"))
     assert all(later >= GROWTH * earlier for earlier, later in pairwise(looked))
 

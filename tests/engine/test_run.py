@@ -37,6 +37,7 @@ from workbench.model import (
     TileConfig,
     TileStates,
 )
+from workbench.wording import figure_text
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +126,7 @@ def test_samples_stream_and_are_all_kept(host: KernelHost) -> None:
         assert len(streamed) > 1 or role == "baseline", "SDPA's launches take microseconds and come in one piece"
         np.testing.assert_array_equal(np.concatenate(streamed), measured.latency.samples)
         assert len(measured.latency.samples) == measured.latency.launches
-        assert measured.latency.block_average_us is None and measured.latency.figure_name == "median"
+        assert measured.latency.block_average_us is None and figure_text(measured.latency) == "median"
 
 
 def test_errors_and_states_belong_to_the_runs_own_tensors(host: KernelHost) -> None:

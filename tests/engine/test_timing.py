@@ -11,12 +11,10 @@ from tests.engine.fake_bench import REQUEST, Bench
 from tests.engine.fake_gpu import COLD_US, FakeGpu
 from workbench.engine.clocks import Launch
 from workbench.engine.failures import CaptureError
-from workbench.engine.measure import Plan
-from workbench.engine.stopping import StopFlag
-from workbench.engine.timing import proven_backend, time_article, with_kernel_time
-from workbench.engine.watch import Watch
+from workbench.engine.timing import proven_backend, with_kernel_time
 from workbench.model import Latency, Log, Progress, RunEvent, Samples
 from workbench.statistics import BETWEEN_RUNS, PRECISION
+from workbench.wording import figure_text, launches_text
 
 
 def test_a_run_in_turns_reports_what_its_samples_say() -> None:
@@ -155,24 +153,12 @@ def test_the_profiler_protocol_knows_its_kernels_already() -> None:
     assert baseline.launch_bound == ""
 
 
-@pytest.mark.parametrize("used", [True, False])
-def test_whether_the_engine_had_profiled_is_kept(monkeypatch: pytest.MonkeyPatch, used: bool) -> None:
-    monkeypatch.setattr("workbench.engine.timing.was_used", lambda: used)
-    bench = Bench()
-    assert bench.timed().latencies["kernel"].profiled_before is used
-    watch = Watch(None, REQUEST.problem, bench.events.append)
-    launch = bench.launches["kernel"]
-    article = time_article("kernel", "article", launch, Plan(3, 20), bench.gpu, bench.events.append, StopFlag(), watch)
-    assert article.profiled_before is used is bool(article.notes)
-    assert not [e for e in bench.events if isinstance(e, Log)]
-
-
 def test_replays_and_launches_are_told_apart() -> None:
     latency = Bench().timed(replace(REQUEST, protocol="graph", max_samples=320)).latencies["kernel"]
     assert latency.launches_per_sample == 25 and latency.launches == 25 * len(latency.samples) == 8000
-    assert latency.counted == "320 replays x 25 launches"
+    assert launches_text(latency) == "320 replays × 25 launches"
     warm = Bench().timed(replace(REQUEST, max_samples=320)).latencies["kernel"]
-    assert warm.counted == "320 launches" and warm.block_average_us is None and warm.figure_name == "median"
+    assert launches_text(warm) == "320 launches" and warm.block_average_us is None and figure_text(warm) == "median"
 
 
 def test_a_backend_that_its_kernels_contradict_is_corrected_and_logged() -> None:

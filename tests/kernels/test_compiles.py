@@ -65,5 +65,6 @@ def test_a_launch_compiles_plain_and_traced(name: str, tmp_path: Path) -> None:
 
 def test_combining_splits_waits_for_no_load_before_the_last(tmp_path: Path) -> None:
     """Weights that went through shared memory would put a barrier after each split's loads: it was 8 us for sixteen."""
-    found = compiled(*"split_kv fp32 ieee all plain 256 1024 64 32 32 4 1 16".split(), cache=tmp_path)
+    sizes = (256, 1024, 64, 32, 32, 4, 1, 16)
+    found = compiled("split_kv", "fp32", "ieee", "all", "plain", *map(str, sizes), cache=tmp_path)
     assert [shared for kernel, shared, _ in found if kernel == "combine_kernel"] == [0]

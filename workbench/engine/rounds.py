@@ -13,7 +13,7 @@ from workbench.engine.clocks import Timed
 from workbench.engine.sampler import Sampler
 from workbench.engine.stopping import StopFlag
 from workbench.model import Ending, FloatArray, IntArray, Role
-from workbench.statistics import BETWEEN_RUNS, BLOCKS, is_settled
+from workbench.statistics import BLOCKS, is_settled
 
 # What changes within less than this would be taken for the whole truth.
 MIN_SECONDS = 0.3
@@ -51,10 +51,14 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Limits:
-    """What ends the rounds if precision does not: seconds of timing, and samples of one implementation."""
+    """What ends the rounds if precision does not: seconds of timing, and samples of one implementation.
+
+    `unseen` counts towards the precision: what the samples cannot show, see `statistics.median_interval`.
+    """
 
     seconds: float
     samples: int
+    unseen: float = 0.0
 
 
 def run_rounds(
@@ -77,7 +81,7 @@ def run_rounds(
     at `limits`.
     """
     rounds = Rounds({role: [] for role in samplers})
-    order, looks = np.random.default_rng(seed), _Looks(rounds)
+    order, looks = np.random.default_rng(seed), _Looks(rounds, limits.unseen)
     began = now()
     while True:
         stop.check()
@@ -96,8 +100,9 @@ def run_rounds(
 class _Looks:
     """Looks at the samples whenever there are so many more, and counts how often in a row all were settled."""
 
-    def __init__(self, rounds: Rounds) -> None:
+    def __init__(self, rounds: Rounds, unseen: float) -> None:
         self._rounds = rounds
+        self._unseen = unseen
         self._asked = 0
         self._settled = 0
 
@@ -109,7 +114,7 @@ class _Looks:
             return False
         self._asked = count
         # As the interval is stated in the end, with what the samples of one run cannot show.
-        settled = all(is_settled(rounds.samples(role), unseen=BETWEEN_RUNS) for role in rounds.taken)
+        settled = all(is_settled(rounds.samples(role), unseen=self._unseen) for role in rounds.taken)
         self._settled = self._settled + 1 if settled else 0
         return self._settled >= SETTLED_LOOKS
 

@@ -186,7 +186,7 @@ class Run:
     def _look_into(self, launches: dict[Role, Launch]) -> None:
         """Let the profiler say what of a launch is the kernel, and what SDPA's kernels are; amends what was measured.
 
-        When all that is timed has been timed and checked: the profiler may make later launches dearer.
+        When all that is timed has been timed, checked and sent: what fails here costs none of it.
         """
         if self._gpu is None or self._request.protocol == "profiler":
             return

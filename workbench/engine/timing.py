@@ -10,14 +10,14 @@ import numpy as np
 from workbench.engine.clocks import Clock, CudaClock, Gpu, HostClock, Launch
 from workbench.engine.failures import CaptureError, describe_failure
 from workbench.engine.measure import Plan, measure_article
-from workbench.engine.profiling import Activity, backend_of, profiled_launches, was_used
+from workbench.engine.profiling import Activity, backend_of, profiled_launches
 from workbench.engine.protocols import Sampler, make_sampler
 from workbench.engine.rounds import Limits, Rounds, run_rounds
 from workbench.engine.stopping import StopFlag
 from workbench.engine.watch import Watch
 from workbench.model import FloatArray, Latency, Log, Progress, Role, RunEvent, RunRequest, Samples
 from workbench.modes import find_modes
-from workbench.statistics import BETWEEN_RUNS, Ratio, find_drift, median_interval, paired_ratio
+from workbench.statistics import Ratio, find_drift, median_interval, paired_ratio, unseen_by
 
 Send = Callable[[RunEvent], None]
 
@@ -46,7 +46,6 @@ def time_article(
     watch: Watch,
 ) -> Latency:
     """Time one implementation, called `name`, by the article's protocol; without a GPU on the host's clock."""
-    profiled_before = gpu is not None and was_used()
     done = 0
 
     def report(values: FloatArray) -> None:
@@ -58,8 +57,7 @@ def time_article(
 
     send(Progress(f"timing {name}", 0, plan.launches))
     clock: Clock = CudaClock(gpu) if gpu is not None else HostClock()
-    latency = judged(measure_article(launch, plan, clock, report, stop, watch.timed))
-    return replace(latency, profiled_before=profiled_before)
+    return judged(measure_article(launch, plan, clock, report, stop, watch.timed))
 
 
 def time_in_turns(
@@ -75,7 +73,6 @@ def time_in_turns(
     Samples are sent between rounds, so that a failure or a stop keeps them. Raises CaptureError and ProfilerError where
     a launch does not take the protocol.
     """
-    before = gpu is not None and was_used()
     samplers = _prepared(request, launches, gpu, send, stop)
     phase = f"timing {' and '.join(launches)} in turns: {request.protocol}"
     limit_ms = round(request.max_seconds * 1e3)
@@ -88,16 +85,17 @@ def time_in_turns(
         watch.tell()
         send(Progress(phase, min(limit_ms, 1 + round(passed * 1e3)), limit_ms))
 
-    limits = Limits(request.max_seconds, request.max_samples)
+    unseen = max(unseen_by(sampler.clock) for sampler in samplers.values())
+    limits = Limits(request.max_seconds, request.max_samples, unseen)
     rounds = run_rounds(samplers, limits, request.problem.seed, took, pause, stop, watch.timed)
-    latencies = {role: _latency(request, role, sampler, rounds, before) for role, sampler in samplers.items()}
-    return TimedRun({role: judged(latency) for role, latency in latencies.items()}, _ratio(rounds))
+    latencies = {role: _latency(request, role, sampler, rounds) for role, sampler in samplers.items()}
+    return TimedRun({role: judged(latency) for role, latency in latencies.items()}, _ratio(rounds, unseen))
 
 
 def judged(latency: Latency) -> Latency:
     """`latency` with the interval of its median, and with two modes and a drift if there are."""
     samples = latency.samples
-    interval = median_interval(samples, unseen=BETWEEN_RUNS)
+    interval = median_interval(samples, unseen=unseen_by(latency.clock))
     return replace(
         latency,
         interval=interval if interval.is_bounded else None,
@@ -109,9 +107,8 @@ def judged(latency: Latency) -> Latency:
 def with_kernel_time(latency: Latency, launch: Launch, gpu: Gpu, send: Send) -> Latency:
     """`latency` with how long the GPU takes for one launch, and the names of its kernels.
 
-    Taken as the samples were: with the flush before each launch where they had one. After everything has been timed,
-    since the profiler may make later launches dearer. That it cannot be had is only logged, but a dead CUDA context
-    raises.
+    Taken as the samples were: with the flush before each launch where they had one. That it cannot be had is only
+    logged, but a dead CUDA context raises.
     """
     flush = gpu.flush() if latency.flush_bytes else None
 
@@ -163,7 +160,7 @@ def _name(request: RunRequest, role: Role) -> str:
     return f"kernel {request.kernel}" if role == "kernel" else f"sdpa {request.sdpa}"
 
 
-def _latency(request: RunRequest, role: Role, sampler: Sampler, rounds: Rounds, profiled_before: bool) -> Latency:
+def _latency(request: RunRequest, role: Role, sampler: Sampler, rounds: Rounds) -> Latency:
     samples = rounds.samples(role)
     return Latency(
         request.protocol,
@@ -182,15 +179,14 @@ def _latency(request: RunRequest, role: Role, sampler: Sampler, rounds: Rounds, 
         launched_us=sampler.launched_us,
         late_samples=sampler.late_samples,
         lost_sessions=sampler.lost_sessions,
-        profiled_before=profiled_before,
     )
 
 
-def _ratio(rounds: Rounds) -> Ratio | None:
+def _ratio(rounds: Rounds, unseen: float) -> Ratio | None:
     """The ratio where both were timed, and every round took some time."""
     if len(rounds.taken) < 2:
         return None
     kernel, baseline = rounds.taken["kernel"], rounds.taken["baseline"]
     if any(not np.median(values) > 0 for values in (*kernel, *baseline)):
         return None
-    return paired_ratio(kernel, baseline, unseen=BETWEEN_RUNS)
+    return paired_ratio(kernel, baseline, unseen=unseen)

@@ -46,7 +46,8 @@ class Watch:
     ) -> None:
         """Without a monitor the trace is empty, and says why."""
         self._monitor = monitor
-        self._always = (FLATTERING[problem.inputs],) if problem.inputs in FLATTERING else ()
+        flattering = FLATTERING.get(problem.inputs)
+        self._always: tuple[DeviceWarning, ...] = () if flattering is None else (flattering,)
         self._send = send
         self._now = now
         self._began = self._told_at = 0.0

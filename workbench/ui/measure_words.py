@@ -14,6 +14,7 @@ from workbench.wording import half_width_text as half_width_text
 from workbench.wording import interval_of as interval_of
 from workbench.wording import launches_text as launches_text
 from workbench.wording import modes_text as modes_text
+from workbench.wording import parts_text as parts_text
 from workbench.wording import percent_text as percent_text
 from workbench.wording import protocol_tip as protocol_tip
 

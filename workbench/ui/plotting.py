@@ -12,11 +12,12 @@ import pyqtgraph as pg
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QPainterPath
 
-from workbench.model import FloatArray
+from workbench.model import ROLES, FloatArray, Role
 from workbench.ui.axes import NamedAxis
 from workbench.ui.theme import Theme
 
 Pooling = Literal["max", "first"]
+DRAWN: tuple[Role, ...] = tuple(reversed(ROLES))  # in drawing order: the kernel lies over SDPA
 LEAST_US = 1e-3  # below any clock's resolution; keeps a zero from a coarse clock on a log axis
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.metrics import best_ratio, find_metric, format_range, format_time
-from workbench.model import Role, RunRecord
+from workbench.model import Latency, Role, RunRecord
 from workbench.ui.findings import chips_of, method_of
 from workbench.ui.measure_words import (
     INTERVAL_TIP,
@@ -12,8 +12,10 @@ from workbench.ui.measure_words import (
     figure_tip,
     half_width_of,
     half_width_text,
+    interval_of,
     interval_range_text,
     launches_text,
+    parts_text,
     protocol_tip,
     watched_text,
 )
@@ -71,9 +73,15 @@ def half_width_cell(record: RunRecord) -> Cell:
     if half is None:
         return missing_cell(tooltip="too few launches for an interval of the median")
     of_what = "of the single launches, " if latency.has_block else ""
-    tooltip = f"{INTERVAL_TIP} {of_what}{interval_range_text(latency)}\n{method_of(record).known}"
+    tooltip = f"{INTERVAL_TIP} {of_what}{interval_range_text(latency)}{_parts(latency)}\n{method_of(record).known}"
     tone: Tone = "muted" if record.is_wrong("kernel") else ""
     return Cell(half_width_text(latency), half, (f"{100 * half:.3g}",), tooltip, tone)
+
+
+def _parts(latency: Latency) -> str:
+    interval = interval_of(latency)
+    parts = "" if interval is None else parts_text(interval)
+    return f": {parts}" if parts else ""
 
 
 def spread_cell(record: RunRecord) -> Cell:

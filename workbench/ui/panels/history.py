@@ -135,10 +135,9 @@ def _spreads(record: RunRecord) -> dict[Role, Spread]:
 
 
 def _of_record(record: RunRecord, spreads: Mapping[Role, Spread], shown: bool) -> HistoryRun:
-    kernel, baseline = record.check("kernel"), record.measurement("baseline") or record.check("baseline")
-    changed = any(r.failed and r.role == "kernel" for r in record.rechecked)
-    wrong = changed or (kernel is not None and not kernel.error.passed)
-    return _history_run(record.started, spreads, wrong, baseline.backend if baseline is not None else "", shown)
+    baseline = record.measurement("baseline") or record.check("baseline")
+    backend = baseline.backend if baseline is not None else ""
+    return _history_run(record.started, spreads, record.is_wrong("kernel"), backend, shown)
 
 
 def _history_run(

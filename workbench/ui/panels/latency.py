@@ -16,11 +16,11 @@ from workbench.ui.kept_picture import PlotArea
 from workbench.ui.panels.history import History, HistoryRun, Spread
 from workbench.ui.panels.latency_header import LatencyHeader
 from workbench.ui.panels.latency_history import MOST_LABEL, HistoryPlot
-from workbench.ui.panels.latency_plots import ROLES, DistributionPlot, SamplesPlot
+from workbench.ui.panels.latency_plots import DistributionPlot, SamplesPlot
 from workbench.ui.panels.latency_run import LatencyRun, run_lines
 from workbench.ui.panels.launches import Launches
 from workbench.ui.panels.plot_panel import PlotPanel
-from workbench.ui.plotting import TimeScale, reach, time_scale
+from workbench.ui.plotting import DRAWN, TimeScale, reach, time_scale
 from workbench.ui.theme import Theme
 
 EMPTY = Empty(
@@ -65,8 +65,8 @@ class LatencyPanel(PlotPanel):
 
     def _warm_up(self) -> None:
         """Pay what pyqtgraph does at the first points, so that the first launches of a run are drawn at once."""
-        ones: dict[Role, Launches] = {role: Launches(np.ones(2)) for role in ROLES}
-        run = HistoryRun("", TileConfig(), {role: Spread(1.0, 1.0, 1.0, (1.0, 1.0)) for role in ROLES}, shown=True)
+        ones: dict[Role, Launches] = {role: Launches(np.ones(2)) for role in DRAWN}
+        run = HistoryRun("", TileConfig(), {role: Spread(1.0, 1.0, 1.0, (1.0, 1.0)) for role in DRAWN}, shown=True)
         self._show(ones, [run])
         self._show({}, [])
 

@@ -16,8 +16,8 @@ from PyQt6.QtWidgets import QApplication
 from workbench.model import FloatArray, Role
 from workbench.ui.axes import NamedAxis, text_height, text_width
 from workbench.ui.panels.history import HistoryRun, Spread
-from workbench.ui.panels.latency_plots import ROLES, time_plot
-from workbench.ui.plotting import TimeScale, reach, style_plot, time_scale
+from workbench.ui.panels.latency_plots import time_plot
+from workbench.ui.plotting import DRAWN, TimeScale, reach, style_plot, time_scale
 from workbench.ui.theme import Theme
 
 MOST_LABEL = 110.0  # px of an upright label; all plots of the panel give up as much height
@@ -119,9 +119,9 @@ class HistoryPlot:
         self.scale = TimeScale()
         self.trend = pg.PlotCurveItem()
         self.plot.addItem(self.trend)
-        self.bars = {(role, shown): pg.ErrorBarItem(beam=0.0) for role in ROLES for shown in (False, True)}
+        self.bars = {(role, shown): pg.ErrorBarItem(beam=0.0) for role in DRAWN for shown in (False, True)}
         # Drawn as shapes, not as ready pixels: few as they are, they stay sharp in a picture finer than the screen.
-        self.points = {role: pg.ScatterPlotItem(useCache=False) for role in ROLES}
+        self.points = {role: pg.ScatterPlotItem(useCache=False) for role in DRAWN}
         for item in (*self.bars.values(), *self.points.values()):
             self.plot.addItem(item)
         self._runs: list[HistoryRun] = []
@@ -141,7 +141,7 @@ class HistoryPlot:
         kernels = list(dict.fromkeys(run.kernel for run in runs))
         symbols = {kernel: SYMBOLS[i % len(SYMBOLS)] for i, kernel in enumerate(kernels)}
         self._name_axes(len(kernels) > 1)
-        for role in ROLES:
+        for role in DRAWN:
             placed = [
                 Placed(i + self._offset(r, role), r, r.spreads[role]) for i, r in enumerate(runs) if role in r.spreads
             ]

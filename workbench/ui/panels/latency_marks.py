@@ -15,10 +15,9 @@ from workbench.modes import Modes
 from workbench.ui.axes import text_width
 from workbench.ui.measure_words import interval_of, modes_text
 from workbench.ui.panels.history import block_average
-from workbench.ui.plotting import TimeScale
+from workbench.ui.plotting import DRAWN, TimeScale
 from workbench.ui.theme import Theme
 
-ROLES: tuple[Role, ...] = ("baseline", "kernel")
 BAND_ALPHA, MODE_ALPHA = 70, 220
 
 
@@ -32,11 +31,11 @@ class LatencyMarks:
         self._plot = plot
         self._modes: dict[Role, tuple[float, float]] = {}  # on the axis
         self._texts: dict[Role, tuple[str, ...]] = {}
-        self.bands = {role: QGraphicsRectItem() for role in ROLES}
-        self.blocks = {role: pg.PlotCurveItem() for role in ROLES}
-        self.modes = {role: pg.PlotCurveItem(connect="pairs") for role in ROLES}
-        self.labels = {role: pg.TextItem() for role in ROLES}
-        for role in ROLES:
+        self.bands = {role: QGraphicsRectItem() for role in DRAWN}
+        self.blocks = {role: pg.PlotCurveItem() for role in DRAWN}
+        self.modes = {role: pg.PlotCurveItem(connect="pairs") for role in DRAWN}
+        self.labels = {role: pg.TextItem() for role in DRAWN}
+        for role in DRAWN:
             self.bands[role].setZValue(-10)
             self.bands[role].setPen(QPen(Qt.PenStyle.NoPen))
             self.labels[role].setZValue(20)
@@ -46,7 +45,7 @@ class LatencyMarks:
 
     def apply_theme(self, theme: Theme) -> None:
         """Take the colours of `theme`."""
-        for role in ROLES:
+        for role in DRAWN:
             self.bands[role].setBrush(pg.mkBrush(theme.color(role, BAND_ALPHA)))
             self.blocks[role].setPen(pg.mkPen(theme.color(role), width=1))
             self.modes[role].setPen(pg.mkPen(theme.color(role, MODE_ALPHA), width=1, style=Qt.PenStyle.DotLine))
@@ -56,7 +55,7 @@ class LatencyMarks:
     def show(self, latencies: Mapping[Role, Latency], scale: TimeScale) -> None:
         """Mark what is known of finished measurements."""
         self._modes = {}
-        for role in ROLES:
+        for role in DRAWN:
             latency = latencies.get(role)
             self._show_band(role, latency, scale)
             self._show_block(role, latency, scale)

@@ -10,11 +10,12 @@ import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtWidgets import QGraphicsPathItem
 
-from workbench.model import FloatArray, Latency, Role
+from workbench.model import ROLES, FloatArray, Latency, Role
 from workbench.ui.axes import CountAxis, IndexAxis, ValueAxis
 from workbench.ui.panels.latency_marks import LatencyMarks
 from workbench.ui.panels.launches import Launches
 from workbench.ui.plotting import (
+    DRAWN,
     TimeScale,
     bin_counts,
     histogram_edges,
@@ -25,7 +26,6 @@ from workbench.ui.plotting import (
 from workbench.ui.point_cloud import PointCloud
 from workbench.ui.theme import Theme
 
-ROLES: tuple[Role, ...] = ("baseline", "kernel")  # in drawing order; also their colours in a Theme
 HOVER_PIXELS = 14.0
 FEW = 400  # points that leave room between them; more are paler, so that the median's line is seen over them
 POINT_ALPHA, CROWD_ALPHA = 255, 130
@@ -43,7 +43,7 @@ class MedianLines:
     """A dashed line across a plot at each role's median."""
 
     def __init__(self, plot: Any) -> None:
-        self.lines = {role: pg.InfiniteLine(angle=0, movable=False) for role in ROLES}
+        self.lines = {role: pg.InfiniteLine(angle=0, movable=False) for role in DRAWN}
         for line in self.lines.values():
             line.hide()
             line.setZValue(LINE_Z)
@@ -70,7 +70,7 @@ class SamplesPlot:
         self.plot = time_plot(theme, IndexAxis("bottom"), "launch")
         self.marks = LatencyMarks(self.plot)
         self.medians = MedianLines(self.plot)
-        self.points = {role: PointCloud() for role in ROLES}
+        self.points = {role: PointCloud() for role in DRAWN}
         for item in self.points.values():
             self.plot.addItem(item, ignoreBounds=True)
         self.ring = pg.ScatterPlotItem(size=11, brush=None)
@@ -117,7 +117,7 @@ class SamplesPlot:
         box = self.plot.vb
         position = box.mapSceneToView(scene_position)
         width, height = box.viewPixelSize()
-        for role in reversed(ROLES):
+        for role in ROLES:
             if role not in self._samples:
                 continue
             values = self._samples[role].values
@@ -143,7 +143,7 @@ class DistributionPlot:
         self.plot.getAxis("left").setStyle(showValues=False)
         self.plot.setMouseEnabled(x=False, y=True)
         self.medians = MedianLines(self.plot)
-        self.outlines = {role: QGraphicsPathItem() for role in ROLES}
+        self.outlines = {role: QGraphicsPathItem() for role in DRAWN}
         for item in self.outlines.values():
             self.plot.addItem(item, ignoreBounds=True)
         self._most = 1.0

@@ -9,6 +9,7 @@ import numpy as np
 from workbench.metrics import format_range, format_time
 from workbench.model import (
     INTERPRETER_LABEL,
+    ROLES,
     Checked,
     DeviceState,
     Failed,
@@ -38,8 +39,6 @@ from workbench.ui.spans import Span, swatch_spans
 from workbench.ui.theme import Theme
 from workbench.ui.words import heads_text, kind_text, splits_text
 from workbench.wording import counted
-
-NAMED: tuple[Role, ...] = ("kernel", "baseline")  # in reading order
 
 
 @dataclass
@@ -88,7 +87,7 @@ class LatencyRun:
 
     def samples(self) -> dict[Role, Launches]:
         """All launch times known: a finished measurement's own, else those that have arrived."""
-        return {role: self.launches[role] for role in NAMED if len(self.launches.get(role, ()))}
+        return {role: self.launches[role] for role in ROLES if len(self.launches.get(role, ()))}
 
     def spreads(self) -> dict[Role, Spread]:
         """What the launch times come to so far."""
@@ -156,7 +155,7 @@ class LatencyRun:
 
     def wrong_text(self) -> str:
         """Whose output is wrong, in words; "" if none is known to be."""
-        wrong = [self.title(role) for role in NAMED if role in self.checked and not self.checked[role].error.passed]
+        wrong = [self.title(role) for role in ROLES if role in self.checked and not self.checked[role].error.passed]
         lines = [f"FAIL: the output of {' and '.join(wrong)} is outside its tolerance"] if wrong else []
         lines += [f"FAIL: {self.title(role)}: {r.text}" for role, r in self.rechecked.items() if r.failed]
         return "\n".join(lines)
@@ -261,7 +260,7 @@ def run_lines(run: HistoryRun, theme: Theme) -> list[str]:
     lines.append(run.made_with.text)
     if run.wrong:
         lines.append(colored("FAIL: the output is wrong", theme.bad, bold=True))
-    for role in NAMED:
+    for role in ROLES:
         if role in run.spreads:
             name = "kernel" if role == "kernel" else run.baseline
             lines.append(f"{swatch(name, getattr(theme, role))} {run.spreads[role].text}")

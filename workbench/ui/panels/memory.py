@@ -25,6 +25,7 @@ from workbench.model import (
 )
 from workbench.ui.axes import NamedAxis, side_width, text_height
 from workbench.ui.cards import Empty, HoverCard, PlotStack, swatch
+from workbench.ui.kept_picture import PlotArea
 from workbench.ui.line_labels import LineLabel, LineLabels
 from workbench.ui.panels.ceilings_known import KnownCeilings
 from workbench.ui.panels.memory_numbers import MemoryNumbers, numbers_of, whole_size
@@ -93,7 +94,7 @@ class MemoryPanel(PlotPanel):
         self.curve, self.points = pg.PlotCurveItem(), pg.ScatterPlotItem(size=7)
         self.lines = [pg.PlotCurveItem() for _ in range(MOST_LINES)]
         self.labels = LineLabels(self.plot)
-        self.graphics = pg.GraphicsLayoutWidget()
+        self.graphics = PlotArea()
         self.content = QWidget()
         self.stack = PlotStack(theme, self.content)
         self.hover = HoverCard(theme, self.graphics)

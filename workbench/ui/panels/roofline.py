@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pyqtgraph as pg
 from PyQt6.QtCore import QPointF
 from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -29,6 +28,7 @@ from workbench.model import (
 )
 from workbench.traffic import floor_time
 from workbench.ui.cards import Empty, HoverCard, PlotStack, swatch
+from workbench.ui.kept_picture import PlotArea
 from workbench.ui.panels.ceilings_known import KnownCeilings
 from workbench.ui.panels.plot_panel import PlotPanel
 from workbench.ui.panels.roofline_numbers import (
@@ -45,6 +45,7 @@ from workbench.ui.panels.roofline_numbers import (
     titled,
 )
 from workbench.ui.panels.roofline_plot import RooflinePlot
+from workbench.ui.plotting import DRAWN
 from workbench.ui.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
 
@@ -52,7 +53,6 @@ MEASURE = "Measure ceilings (about 3 s)"
 MEASURE_TIP = "How fast this GPU copies, and multiplies matrices in each number format; kept for later launches"
 EMPTY = Empty("Press Run (F5) to see how far the kernel is from what the device can do.", "Running.", "")
 INTERPRETED = "This run's times are the interpreter's, and a roofline is of GPU times."
-ROLES: tuple[Role, ...] = ("baseline", "kernel")  # in drawing order
 
 
 class RooflinePanel(PlotPanel):
@@ -72,7 +72,7 @@ class RooflinePanel(PlotPanel):
         self._end: Finished | Failed | None = None
         self._measuring = ""  # what of the ceilings is being measured
         self.view = RooflinePlot(theme)
-        self.graphics = pg.GraphicsLayoutWidget()
+        self.graphics = PlotArea()
         self.content = QWidget()
         self.stack = PlotStack(theme, self.content)
         self.hover = HoverCard(theme, self.graphics)
@@ -152,7 +152,7 @@ class RooflinePanel(PlotPanel):
             self.stack.show_text(reason, MEASURE if can and not self._measuring else "", MEASURE_TIP)
             return
         self._write(device, ceilings)
-        now = [point for point in map(self._point, ROLES) if point is not None]
+        now = [point for point in map(self._point, DRAWN) if point is not None]
         kernel = self._measured.get("kernel")
         precision = precision_of(kernel) if kernel is not None else "ieee"
         floor = floor_time(kernel.problem, precision, ceilings) if kernel is not None and ceilings is not None else None

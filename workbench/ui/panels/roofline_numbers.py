@@ -67,23 +67,21 @@ def point_of(measurement: Measurement, run: str = "") -> Point | None:
 
 
 def earlier_points(records: Sequence[RunRecord], shown: Started | None, device: str) -> list[Point]:
-    """The kernels of other runs on the same device whose outputs were right, the latest of them."""
+    """The kernels of other runs on the same device, the latest of them; a wrong result has no speed."""
     points = []
     for record in records:
         kernel = record.measurement("kernel")
-        if record.started == shown or record.started.device.name != device or kernel is None or not _is_right(record):
+        if (
+            record.started == shown
+            or record.started.device.name != device
+            or kernel is None
+            or record.is_wrong("kernel")
+        ):
             continue
         where = f", {record.source}" if record.source else ""
         point = point_of(kernel, f"run {record.run_id}{where}")
         points += [point] if point is not None else []
     return points[-MOST_POINTS:]
-
-
-def _is_right(record: RunRecord) -> bool:
-    """A wrong result has no speed."""
-    check = record.check("kernel")
-    changed = any(r.failed and r.role == "kernel" for r in record.rechecked)
-    return not changed and (check is None or check.error.passed)
 
 
 def precision_of(measurement: Measurement) -> str:
