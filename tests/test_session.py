@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.samples import make_record, recorded_state
+from workbench.ceilings import Ceilings
 from workbench.device_state import COLUMNS, find_warnings
 from workbench.library import Library, without_maps
 from workbench.model import (
@@ -121,6 +122,16 @@ def test_maps_of_another_run_are_no_maps_of_this_one(session: Session) -> None:
         session.load(1)
     with pytest.raises(SessionError, match="damaged run 3: the error map of article is of another shape"):
         session.load(3)
+
+
+def test_the_ceilings_of_a_run_are_kept_with_it_and_must_be_rates(session: Session) -> None:
+    record = make_record(1)
+    known = Ceilings("GPU", "1", "2", "2026-11-30T12:00:00", 4e12, warnings=("throttled",))
+    session.add(replace(record, started=replace(record.started, ceilings=known)))
+    assert session.summaries()[0].started.ceilings == known
+    session.add(replace(record, started=replace(record.started, ceilings=replace(known, copy_bytes_per_s=0.0))))
+    with pytest.raises(SessionError, match="damaged run 2: the device's ceilings are no rates"):
+        session.summaries()
 
 
 @pytest.mark.parametrize(

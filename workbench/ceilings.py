@@ -163,6 +163,14 @@ def _entry(data: Any) -> Ceilings | None:
     return Ceilings(**values)
 
 
+def is_sound(ceilings: Ceilings) -> bool:
+    """Whether its values can be what a device reached: finite, none below 0, and a rate of copying."""
+    values = asdict(ceilings)
+    if ceilings.warnings is not None:
+        values["warnings"] = list(ceilings.warnings)
+    return all(_is_of_its_kind(name, value) for name, value in values.items())
+
+
 def _is_of_its_kind(name: str, value: Any) -> bool:
     if name == "warnings":
         return value is None or (isinstance(value, list) and all(isinstance(text, str) for text in value))

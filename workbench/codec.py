@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from workbench import device_state, model, modes, statistics
+from workbench import ceilings, device_state, model, modes, statistics
 from workbench.model import FloatArray, RunRecord
 
 Arrays = dict[str, FloatArray]
@@ -18,7 +18,7 @@ Arrays = dict[str, FloatArray]
 # All that a record is made of, wherever it is defined. A file names only the class, not where it lives.
 _CLASSES = {
     name: value
-    for module in (model, device_state, modes, statistics)
+    for module in (model, device_state, modes, statistics, ceilings)
     for name, value in vars(module).items()
     if isinstance(value, type) and dataclasses.is_dataclass(value)
 }

@@ -153,12 +153,16 @@ class Provenance:
 
 @dataclass(frozen=True)
 class Started:
-    """A run has begun; `started_at` is local time in ISO 8601."""
+    """A run has begun; `started_at` is local time in ISO 8601.
+
+    `ceilings` are the device's as they were known then: with them a recording shows its roofline on any machine.
+    """
 
     request: RunRequest
     device: DeviceInfo
     started_at: str
     provenance: Provenance = Provenance()
+    ceilings: Ceilings | None = None
 
 
 @dataclass(frozen=True)

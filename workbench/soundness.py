@@ -32,6 +32,8 @@ def _damages(record: RunRecord) -> Iterator[str]:
     problem = record.started.request.problem
     sizes = {name: getattr(problem, name) for name in ("m", "n", "d", "batch", "heads", "kv_heads")}
     yield from (f"{name} is {size}, and cannot be below 1" for name, size in sizes.items() if size < 1)
+    if record.started.ceilings is not None and not ceilings.is_sound(record.started.ceilings):
+        yield "the device's ceilings are no rates that it can reach"
     for measured in record.measured:
         yield from _bad_times(measured.measurement.role, measured.measurement.latency)
     for partial in record.partial:

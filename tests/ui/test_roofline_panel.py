@@ -263,6 +263,15 @@ def test_a_recording_of_another_gpu_has_its_points_and_its_kept_ceilings(panel: 
     assert "ceilings of Test GPU" in lines(panel)
 
 
+def test_a_recording_brings_its_ceilings_with_it(panel: RooflinePanel) -> None:
+    panel.take(Ready(INTERPRETER, (), ()))
+    record = of_problem()
+    feed(panel, replace(record, started=replace(record.started, ceilings=CEILINGS)))
+    assert panel.view.slope.isVisible() and "ceilings of Test GPU" in lines(panel)
+    feed(panel, of_problem(2))
+    assert not panel.view.slope.isVisible(), "they are those of that run"
+
+
 def test_a_failed_run_and_none_at_all_leave_the_ceilings(panel: RooflinePanel) -> None:
     panel.tick()
     assert "Press Run (F5)" in panel.stack.card.label.text()

@@ -80,7 +80,8 @@ def run(request: RunRequest, send: Send, stop: StopFlag) -> None:
         request = with_chosen_tile(request, info, ready.variants)
         faults = find_faults(request, *known)
     provenance = settled.sources.provenance(request.kernel, _facts(settled.address))
-    send(Started(request, info, datetime.now().astimezone().isoformat(timespec="seconds"), provenance))
+    now = datetime.now().astimezone().isoformat(timespec="seconds")
+    send(Started(request, info, now, provenance, ready.ceilings))
     if faults:
         raise InvalidRequestError("; ".join(fault.message for fault in faults))
     try:

@@ -175,6 +175,8 @@ def style_plot(plot: Any, theme: Theme, grid: bool = False) -> None:
     """Colour the axes, labels and frame of a PlotItem."""
     for side in ("left", "right", "top", "bottom"):
         axis = plot.getAxis(side)
+        if not axis.isVisibleTo(plot):
+            continue  # each colour lays its label out anew, which at the start of the window counts
         axis.setPen(theme.border)
         axis.setTickPen(theme.color("grid", 110 if grid and side == "left" else 255))
         axis.setTextPen(theme.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.ceilings import Ceilings, best_fit, kept_ceilings
 from workbench.model import CeilingsMeasured, DeviceInfo, DeviceState, Ready, Started
@@ -12,10 +12,11 @@ Name = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class _Shown:
-    """What the shown run says of its GPU: "" and None where it does not."""
+    """What the shown run says of its GPU: "" and None where it does not. `recorded` are the ceilings it knew."""
 
     uuid: str = ""
     power_limit_w: float | None = None
+    recorded: Ceilings | None = None
 
 
 class KnownCeilings:
@@ -30,9 +31,9 @@ class KnownCeilings:
         """Learn ceilings from the engine, and from a run which GPU it is of; whether that was new."""
         match event:
             case Started():
-                shown = _Shown(power_limit_w=event.provenance.power_limit_w)
+                shown = _Shown(power_limit_w=event.provenance.power_limit_w, recorded=event.ceilings)
             case DeviceState():
-                shown = _Shown(event.trace.facts.uuid or self._shown.uuid, self._shown.power_limit_w)
+                shown = replace(self._shown, uuid=event.trace.facts.uuid or self._shown.uuid)
             case _:
                 self._told += [event.ceilings] if event.ceilings is not None else []
                 return event.ceilings is not None
@@ -49,4 +50,4 @@ class KnownCeilings:
         told = [entry for entry in reversed(self._told) if entry.key[:3] == name]
         uuid, limit = self._shown.uuid, self._shown.power_limit_w
         # What the engine says is of the GPU that is here, and what it measured last is the newest.
-        return best_fit(told, uuid, limit) or best_fit(self._kept[name], uuid, limit)
+        return best_fit(told, uuid, limit) or best_fit(self._kept[name], uuid, limit) or self._shown.recorded
