@@ -57,7 +57,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run_options(command("run", "one run of the kernel and SDPA, without a window"))
     _add_screenshot_options(command("screenshot", "run, then save a picture of the window or of one panel"))
     _add_json(command("doctor", "what this machine can run, what is missing and how to install it"))
-    ceilings = command("ceilings", "the rates that bound every kernel on this device, measured once")
+    ceilings = command("ceilings", "the rates that this device reaches, measured once")
     _add_json(ceilings)
     ceilings.add_argument("--again", action="store_true", help="measure also where rates are kept")
     ceilings.add_argument("--device", choices=model.DEVICE_CHOICES, default="auto")
