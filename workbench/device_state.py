@@ -181,7 +181,8 @@ class DeviceTrace:
 
         A span is often shorter than the time between two readings, which then would all lie beside it.
         """
-        return self.is_timed_between(np.concatenate((self.t[:1], self.t[:-1])), self.t)
+        since = np.nextafter(self.t[:-1], np.inf)  # that moment itself belongs to the one before
+        return self.is_timed_between(np.concatenate((self.t[:1], since)), self.t)
 
     def is_timed_between(self, begins: FloatArray, ends: FloatArray) -> npt.NDArray[np.bool_]:
         """Whether a timed span and each of the spans from `begins` to `ends`, [spans], have a moment in common.

@@ -101,7 +101,7 @@ def test_a_throttled_device_says_for_which_rates() -> None:
     trace = calm()
     trace.reasons[(trace.t > 2.1) & (trace.t < 2.4)] = 0x4
     trace.sm_mhz[trace.t >= 1.99] = 1500
-    trace.sm_mhz[trace.t >= 2.49] = 1200
+    trace.sm_mhz[trace.t >= 2.53] = 1200
     (power,) = measure(FakeTimer(1e-3), monitor=RecordedMonitor(trace, 0.5)).warnings
     assert power.startswith("bf16: throttled by power: SwPowerCap in ")
     clocks = replace(trace, reasons=np.zeros_like(trace.reasons))
