@@ -286,12 +286,22 @@ def test_a_drift_is_a_share_of_the_beginning_that_a_time_can_lose() -> None:
     assert drift is not None and -1 < drift.relative < -0.5
 
 
-def test_an_interval_of_times_never_reaches_zero() -> None:
-    """Samples that settle, as on a busy machine: where the widened interval would, they tell of none."""
+@pytest.mark.parametrize("kind", ["settling", "walking", "independent"])
+def test_an_interval_never_leaves_the_range_of_the_samples(kind: str) -> None:
+    """Samples that settle or wander, as on a busy machine: where the widened interval would, there is none."""
     rng = np.random.default_rng(5)
-    found = [median_interval(1.0 + 9.0 * np.exp(-np.arange(20) / rng.uniform(1, 9))) for _ in range(100)]
-    assert all(interval.low > 0 for interval in found if interval.is_bounded)
-    assert not all(interval.is_bounded for interval in found)
+
+    def draw() -> FloatArray:
+        if kind == "settling":
+            return 1.0 + 9.0 * np.exp(-np.arange(20) / rng.uniform(1, 9))
+        noise = rng.normal(0, 1, 20)
+        return 100 + (np.cumsum(noise) if kind == "walking" else noise)
+
+    drawn = [draw() for _ in range(100)]
+    found = [(values, median_interval(values)) for values in drawn]
+    bounded = [(values, interval) for values, interval in found if interval.is_bounded]
+    assert all(v.min() <= interval.low and interval.high <= v.max() for v, interval in bounded)
+    assert (len(bounded) > 95) is (kind == "independent")
 
 
 @pytest.mark.parametrize("count", [100, 5000])

@@ -24,8 +24,6 @@ Ending = Literal["fixed", "precision", "time", "samples"]
 
 # Below this share of a launch's time the kernel is not what bounds it.
 KERNEL_SHARE = 0.8
-# Their figures hold no launch cost at all, so that a launch-bound kernel is so elsewhere.
-WITHOUT_LAUNCH = ("graph", "graph-cold", "profiler")
 
 
 @dataclass(frozen=True)
@@ -71,10 +69,9 @@ class Latency:
     `launched_us` is the time of a launch in a block that nothing interrupts and that the GPU begins at once, so that it
     holds what the CPU takes to launch: the block of `article`, elsewhere the last one of the warm-up, always with warm
     caches. `kernel_us` is how long the GPU takes for one launch by the profiler, from the begin of its first kernel to
-    the end of its last, the gaps between them included: what a launch cannot be faster than, however it is launched.
-    Under `cold` and `graph-cold` it is taken with the flush in place. `kernel_names` are what ran. Both are None and
-    empty where nobody looked. (The samples of `profiler` are shorter where there are gaps: only the time when a kernel
-    ran.)
+    the end of its last, with warm caches as well and submitted while the GPU waits, so that gaps between its kernels
+    are the device's own; under `profiler` it is the median of the samples, which have no gaps. `kernel_names` are what
+    ran. Both are None and empty where nobody looked.
 
     `late_samples` may hold launch cost: the GPU reached them before the CPU had submitted their whole queue.
     `lost_sessions` of the profiler lost records and were repeated.
@@ -123,7 +120,8 @@ class Latency:
         busy, launched = self.kernel_us, self.launched_us
         if busy is None or launched is None or not 0 < busy < KERNEL_SHARE * launched:
             return ""
-        where = " outside a graph" if self.protocol in WITHOUT_LAUNCH else ""
+        # Only the article's figure holds launch cost: the others' launches wait, or are replayed.
+        where = "" if self.protocol == "article" else " when launched one by one"
         return f"launch-bound{where}: {busy:.1f} µs of {launched:.1f} µs is the kernel"
 
     @property

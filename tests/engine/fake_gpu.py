@@ -77,7 +77,8 @@ class FakeGpu:
         """A launch of `us` microseconds; longer with a cold L2, and after another implementation's launch.
 
         Its kernels overlap: each begins when the one before it is half done, and the last ends it. With a `gap_us` they
-        follow each other at that distance, which makes the launch longer.
+        follow each other at that distance, which makes the launch longer. Of kernels with a gap each is submitted by
+        itself, and begins no earlier.
         """
         names = kernels or (f"{name}_kernel",)
 
@@ -88,13 +89,15 @@ class FakeGpu:
             busy = us() if callable(us) else us
             busy += COLD_US * self.is_cold + AFTER_OTHER_US * (self.last not in ("", name))
             whole = busy + (gap_us or 0.0) * (len(names) - 1)
-            end = self.run(self.submit_us, whole)
-            for index, kernel in enumerate(names):
-                if gap_us is None:
+            if gap_us is None:
+                end = self.run(self.submit_us, whole)
+                for index, kernel in enumerate(names):
                     self.activities.append(Activity(kernel, end - busy + busy * index / (1 + len(kernels)), end))
-                else:
-                    start = end - whole + index * (busy / len(names) + gap_us)
-                    self.activities.append(Activity(kernel, start, start + busy / len(names)))
+            else:
+                each = busy / len(names)
+                for index, kernel in enumerate(names):
+                    end = self.run(self.submit_us, each + gap_us * (index > 0))
+                    self.activities.append(Activity(kernel, end - each, end))
             self.last, self.is_cold = name, False
 
         return launch
@@ -107,7 +110,8 @@ class FakeGpu:
     def hold(self, us: float) -> None:
         self.log.append("hold")
         self.holds.append(us)
-        self.run(0.0, us)
+        end = self.run(0.0, us)
+        self.activities.append(Activity("at::cuda::spin_kernel(long)", end - us, end))
 
     def cpu_us(self) -> float:
         return self.cpu

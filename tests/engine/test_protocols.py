@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from tests.engine.fake_gpu import COLD_US, EVENT_US, FLUSH_BYTES, FLUSH_US, FakeGpu
-from workbench.engine.clocks import HOLD_FACTOR, MIN_HOLD_US, CudaGpu, HostClock, Launch, Timed
+from tests.engine.fake_gpu import COLD_US, EVENT_US, FLUSH_BYTES, FLUSH_US, SUBMIT_US, FakeGpu
+from workbench.engine.clocks import HOLD_FACTOR, MIN_HOLD_US, RECENT_QUEUES, CudaGpu, HostClock, Launch, Timed
 from workbench.engine.failures import CaptureError, InvalidRequestError, ProfilerError, describe_failure
 from workbench.engine.profiling import Activity, backend_of, busy_us, per_launch
 from workbench.engine.protocols import OnHost, Sampler, make_sampler
-from workbench.engine.sampler import WARMUP_US
+from workbench.engine.sampler import MIN_WARMUPS, WARMUP_US
 from workbench.engine.stopping import StopFlag, StoppedError
 
 US = 40.0
@@ -92,7 +92,7 @@ def test_the_warm_up_is_as_long_for_short_kernels_as_for_long_ones(us: float) ->
     sampler = make_sampler("warm", gpu.implementation("a", us), gpu, MOST)
     sampler.prepare(StopFlag())
     assert gpu.log.index("hold") * us >= WARMUP_US, "before anything is held"
-    assert sampler.warmups * us <= 1.4 * WARMUP_US + 11 * us
+    assert sampler.warmups * us <= 1.4 * WARMUP_US + 15 * us
     assert gpu.log.count("a") == sampler.warmups
 
 
@@ -153,6 +153,23 @@ def test_samples_that_the_gpu_reached_too_early_are_counted_and_the_next_wait_is
     assert sampler.late_samples == late
 
 
+def test_one_hiccup_does_not_lengthen_the_waits_to_come() -> None:
+    """Nor does what the first use of something loads; two slow queues do."""
+    gpu = FakeGpu()
+    sampler = prepared(gpu, "warm", us=50.0)
+    usual = gpu.holds[-1] / (MIN_WARMUPS + 1)
+    for slow, waits in ((1, 1), (2, 2)):
+        gpu.submit_us = 25.0
+        for _ in range(slow):
+            sampler.take(8)
+        gpu.submit_us = SUBMIT_US
+        sampler.take(8)
+        assert (gpu.holds[-1] / 9 > 1.5 * usual) is (waits > 1)
+        for _ in range(RECENT_QUEUES):
+            sampler.take(8)
+        assert gpu.holds[-1] / 9 == pytest.approx(usual)
+
+
 def test_of_a_queue_that_is_late_at_its_end_the_last_samples_are_good() -> None:
     gpu = FakeGpu()
     sampler = prepared(gpu, "warm", us=1000.0)
@@ -199,13 +216,14 @@ def test_a_session_lost_in_the_warm_up_does_not_count() -> None:
     assert prepared(gpu, "profiler").lost_sessions == 0
 
 
-def test_the_profilers_figure_leaves_gaps_out_and_the_kernels_time_does_not() -> None:
+def test_the_profilers_figure_leaves_the_gaps_out() -> None:
+    """Its launches are not held, so that a gap may be the CPU's."""
     gpu = FakeGpu()
     sampler = make_sampler("profiler", gpu.implementation("a", US, ("one", "two", "three"), gap_us=3.0), gpu, MOST)
     sampler.prepare(StopFlag())
     assert sampler.kernel_us is None, "the warm-up does not count"
     np.testing.assert_allclose(sampler.take(5), [US] * 5)
-    assert sampler.kernel_us == pytest.approx(US + 2 * 3.0)
+    assert sampler.kernel_us == pytest.approx(US)
 
 
 @pytest.mark.parametrize("protocol", ["graph", "graph-cold"])
@@ -274,14 +292,6 @@ def test_records_that_cannot_be_told_apart_are_refused() -> None:
         per_launch(kernels, 3)
     with pytest.raises(ProfilerError, match="saw no kernel"):
         per_launch([], 3)
-
-
-def test_a_flush_before_each_launch_is_left_out() -> None:
-    records = [Activity(name, float(at), at + 0.5) for at, name in enumerate(("fill", "a", "b") * 2)]
-    found = per_launch(records, 2, before=1)
-    assert found.busy.tolist() == [1.0, 1.0] and found.spans.tolist() == [1.5, 1.5] and found.names == ("a", "b")
-    with pytest.raises(ProfilerError):
-        per_launch(records[::3], 2, before=1)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -63,10 +64,11 @@ def run_wild(monkeypatch: pytest.MonkeyPatch, request: RunRequest, wild: Wild) -
     return record_of(request, events)
 
 
+@pytest.mark.parametrize("works", [1, 2], ids=["checked", "checked and warmed up"])
 @pytest.mark.parametrize("protocol", ["article", "warm"])
 @pytest.mark.parametrize("inputs", ["normal", "zeros"])
 def test_a_kernel_that_does_nothing_while_timed_is_found_out(
-    monkeypatch: pytest.MonkeyPatch, inputs: str, protocol: str
+    monkeypatch: pytest.MonkeyPatch, inputs: str, protocol: str, works: int
 ) -> None:
     """It works before and after. Of zeros the right output is zeros: what was not written must not look like that."""
     request = replace(ALONE, protocol=protocol, problem=replace(ALONE.problem, inputs=inputs))
@@ -74,7 +76,7 @@ def test_a_kernel_that_does_nothing_while_timed_is_found_out(
 
     def idle(count: int, out: torch.Tensor, real: Callable[[], object]) -> None:
         outputs.append(out.data_ptr())
-        if count == 1 or out.data_ptr() != outputs[0]:
+        if count <= works or out.data_ptr() != outputs[0]:
             real()
 
     record = run_wild(monkeypatch, request, idle)
@@ -119,30 +121,35 @@ def test_two_launches_are_held_against_each_other_and_not_one_against_itself(mon
     assert found.deterministic is False and not found.failed and not found.bits_equal
 
 
-def test_the_output_of_sdpas_last_timed_launch_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fresh call would be right."""
-    real = make_baseline
+@pytest.mark.parametrize("does", ["wrong", "nothing"])
+def test_the_output_of_sdpas_last_timed_launch_is_checked(monkeypatch: pytest.MonkeyPatch, does: str) -> None:
+    """A fresh call would be right. What writes nothing while timed must leave no answer of an earlier launch."""
+    real, really_timed = make_baseline, time_in_turns
+    now = {"timed": False}
 
     class Spoiled:
         backend, note = "math", ""
 
         def __init__(self, *arguments: object) -> None:
             self._sdpa = real(*arguments)  # type: ignore[arg-type]
-            self.calls = 0
+            self._kept = self._sdpa()
             self.ordered = self._sdpa.ordered
 
         def __call__(self) -> torch.Tensor:
-            self.calls += 1
-            out = self._sdpa()
-            return out + 1 if 2 < self.calls <= last_timed else out
+            if not now["timed"]:
+                return self._sdpa()
+            return self._sdpa() + 1 if does == "wrong" else self._kept
 
-    last_timed = 10**9
-    for _ in range(2):  # the first time counts the calls: two more come after the timed ones
-        made: list[Spoiled] = []
-        monkeypatch.setattr(steps, "make_baseline", lambda *a, made=made: made.append(Spoiled(*a)) or made[-1])
-        events: list[RunEvent] = []
-        run_of(REQUEST, events).go()
-        last_timed = made[0].calls - 2
+    def timed(*arguments: Any) -> Any:
+        now["timed"] = True
+        found = really_timed(*arguments)
+        now["timed"] = False
+        return found
+
+    monkeypatch.setattr(steps, "make_baseline", Spoiled)
+    monkeypatch.setattr(steps, "time_in_turns", timed)
+    events: list[RunEvent] = []
+    run_of(replace(REQUEST, max_seconds=1.0), events).go()
     found = next(e for e in events if isinstance(e, Rechecked) and e.role == "baseline")
     assert found.failed and not found.bits_equal and found.deterministic
 

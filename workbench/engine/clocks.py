@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -21,9 +22,10 @@ Launch = Callable[[], object]
 Timed = Callable[[], AbstractContextManager[None]]
 
 # Before a queue of launches the GPU waits, so that the CPU has submitted all of them before the first begins: for each
-# launch so many times what the CPU was seen to take for one, which leaves room for what interrupts it, and not less
-# than a floor. As long as nothing was seen it waits for what any launch takes.
-HOLD_FACTOR = 3.0
+# launch so many times what the CPU took for one in the slowest of the last queues but one (a lone hiccup, or loading at
+# the first use, would lengthen all waits), and not less than a floor. As long as nothing was seen it waits for what any
+# launch takes.
+HOLD_FACTOR, RECENT_QUEUES = 3.0, 8
 MIN_HOLD_US, UNKNOWN_HOLD_US, MAX_HOLD_US = 30.0, 400.0, 5000.0
 CYCLES_PER_US = 2000
 # Where the device does not tell the size of its L2: no GPU has a larger one (2026).
@@ -150,16 +152,16 @@ class Clock(Protocol):
 class CudaClock:
     """CUDA events on the current stream.
 
-    `hold_us` is how long the GPU waits for each launch of a queue. It is learned from the first queue, and grows
-    whenever the GPU was through with it before the CPU had submitted all: `late_samples` counts those that the GPU had
-    reached by then, whose times may hold launch cost.
+    `hold_us` is how long the GPU waits for each launch of a queue. It follows the last queues, and is longer for the
+    next one where the GPU was through with it before the CPU had submitted all: `late_samples` counts those that the
+    GPU had reached by then, whose times may hold launch cost.
     """
 
     name = "cuda events"
 
     def __init__(self, gpu: Gpu | None = None) -> None:
         self._gpu = gpu or CudaGpu()
-        self._has_learned = False
+        self._taken: deque[float] = deque(maxlen=RECENT_QUEUES)
         self.hold_us = UNKNOWN_HOLD_US
         self.late_samples = 0
 
@@ -216,14 +218,14 @@ class CudaClock:
         self._gpu.hold(self.hold_us * launches)
         began = self._gpu.cpu_us()
         submit()
-        taken = HOLD_FACTOR * (self._gpu.cpu_us() - began) / launches
+        self._taken.append((self._gpu.cpu_us() - began) / launches)
         late = sum(1 for _ in takewhile(lambda event: event.query(), starts))
         if late:
             self.late_samples += late
-            self.hold_us = min(MAX_HOLD_US, max(2 * self.hold_us, taken))
-        elif not self._has_learned:
-            self.hold_us = max(MIN_HOLD_US, taken)
-        self._has_learned = True
+            needed = max(2 * self.hold_us, HOLD_FACTOR * self._taken[-1])
+        else:
+            needed = HOLD_FACTOR * sorted(self._taken)[-2 if len(self._taken) > 1 else -1]
+        self.hold_us = min(MAX_HOLD_US, max(MIN_HOLD_US, needed))
         starts[0].synchronize()
         with timed():
             last.synchronize()

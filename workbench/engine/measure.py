@@ -58,17 +58,24 @@ def article_plan(problem: Problem, mode: Mode, seconds_per_launch: float) -> Pla
 
 
 def measure_article(
-    launch: Launch, plan: Plan, clock: Clock, report: Report, stop: StopFlag, timed: Timed = nullcontext
+    launch: Launch,
+    plan: Plan,
+    clock: Clock,
+    report: Report,
+    stop: StopFlag,
+    timed: Timed = nullcontext,
+    warmed: Callable[[], None] = lambda: None,
 ) -> Latency:
     """Run the article's protocol and report samples between timed regions, never inside one.
 
     On a GPU the article's own figure, the average over an unbroken block, is taken first and the single launches
     after it: events between launches would lengthen the block. On the host's clock there is no such block.
-    `timed` is entered around every timed region.
+    `timed` is entered around every timed region; `warmed` is called before the first of them.
     """
     for _ in range(plan.warmups):
         stop.check()
         launch()
+    warmed()
     average: float | None = None
     chunk = plan.chunk
     if isinstance(clock, CudaClock):

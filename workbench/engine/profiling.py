@@ -69,28 +69,27 @@ class Launches:
     lost: int = 0
 
 
-def profiled_launches(take: Callable[[], Sequence[Activity]], launches: int, before: int = 0) -> Launches:
+def profiled_launches(take: Callable[[], Sequence[Activity]], launches: int) -> Launches:
     """`per_launch` of what `take` gives, once more if that cannot be used: CUPTI now and then loses a record.
 
     Raises ProfilerError where the second session cannot be used either.
     """
     try:
-        return per_launch(take(), launches, before)
+        return per_launch(take(), launches)
     except ProfilerError:
-        return replace(per_launch(take(), launches, before), lost=1)
+        return replace(per_launch(take(), launches), lost=1)
 
 
-def per_launch(activities: Sequence[Activity], launches: int, before: int = 0) -> Launches:
+def per_launch(activities: Sequence[Activity], launches: int) -> Launches:
     """How long the GPU was busy with each of `launches` equal launches, and the names of one's kernels.
 
-    Launches are told apart by their number of activities, and the activities of one may overlap. The first `before`
-    activities of each are those of a flush, and are left out. Raises ProfilerError where there are none, or their
-    number is no multiple of the launches.
+    Launches are told apart by their number of activities, and the activities of one may overlap. Raises ProfilerError
+    where there are none, or their number is no multiple of the launches.
     """
     if not activities:
         raise ProfilerError("the profiler saw no kernel: CUPTI may be in use elsewhere, or not allowed here")
     size, rest = divmod(len(activities), launches)
-    if rest or size <= before:
+    if rest:
         raise ProfilerError(
             f"the profiler saw {len(activities)} kernels of {launches} launches; allowed are equally many of each"
         )
@@ -98,11 +97,10 @@ def per_launch(activities: Sequence[Activity], launches: int, before: int = 0) -
     names = tuple(sorted(activity.name for activity in groups[0]))
     if any(tuple(sorted(activity.name for activity in group)) != names for group in groups):
         raise ProfilerError("the profiler saw other kernels in one launch than in the next; allowed are the same")
-    own = [group[before:] for group in groups]
     return Launches(
-        np.array([busy_us(group) for group in own]),
-        np.array([max(one.end_us for one in group) - min(one.start_us for one in group) for group in own]),
-        tuple(activity.name for activity in own[0]),
+        np.array([busy_us(group) for group in groups]),
+        np.array([max(one.end_us for one in group) - min(one.start_us for one in group) for group in groups]),
+        tuple(activity.name for activity in groups[0]),
     )
 
 

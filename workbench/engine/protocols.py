@@ -113,16 +113,17 @@ class Profiled(GpuSampler):
 
     def __init__(self, launch: Launch, gpu: Gpu, most: int) -> None:
         super().__init__(launch, gpu, most)
-        self._spans: list[FloatArray] = []
+        self._busy: list[FloatArray] = []
 
     @property
     def kernel_us(self) -> float | None:  # type: ignore[override]
-        return float(np.median(np.concatenate(self._spans))) if self._spans else None
+        """The median of the samples: launched one by one, the gaps between a launch's kernels are the CPU's."""
+        return float(np.median(np.concatenate(self._busy))) if self._busy else None
 
     def _learn(self) -> None:
         """The first session loads CUPTI, which takes long."""
         super()._learn()
-        self._spans.clear()
+        self._busy.clear()
         self.lost_sessions = 0
 
     def take(self, count: int, timed: Timed = nullcontext) -> FloatArray:
@@ -141,7 +142,7 @@ class Profiled(GpuSampler):
         found = profiled_launches(session, count)
         self.kernel_names = found.names
         self.lost_sessions += found.lost
-        self._spans.append(found.spans)
+        self._busy.append(found.busy)
         return found.busy
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from workbench.engine.clocks import CudaClock, Gpu, Launch, Timed
+from workbench.engine.clocks import Clock, CudaClock, Gpu, Launch, Timed
 from workbench.engine.measure import QUEUED_LAUNCHES
 from workbench.engine.stopping import StopFlag
 from workbench.model import FloatArray
@@ -17,6 +17,20 @@ ROUND_US = 50_000.0
 # Clocks rise from idle within about this time, and a shorter warm-up was seen to leave errors of a third.
 WARMUP_US = 150_000.0
 MIN_WARMUPS = 3
+
+
+def warm_up(clock: Clock, launch: Launch, stop: StopFlag) -> tuple[float, int]:
+    """Launch without a pause for WARMUP_US: the time of a launch in the last block, us, and how many there were."""
+    passed, launches, count = 0.0, 0, MIN_WARMUPS
+    while True:
+        stop.check()
+        block = clock.block_us(launch, count)
+        launches += count
+        passed += max(block, 1e-3 * count)
+        if passed >= WARMUP_US:
+            return block / count, launches
+        # The last block is no shorter than others.
+        count = max(1, int(ROUND_US * count / max(block, 1e-3)))
 
 
 class Sampler(Protocol):
@@ -50,7 +64,7 @@ class Sampler(Protocol):
 
     @property
     def kernel_us(self) -> float | None:
-        """How long the GPU took for a launch, gaps included, where the profiler saw its kernels."""
+        """How long the GPU took for a launch, where the profiler saw its kernels."""
         ...
 
 
@@ -88,24 +102,18 @@ class GpuSampler:
     def _learn(self) -> None:
         """Take some samples that do not count, so that the clock knows how long this protocol's queues must wait."""
         self._events = CudaClock(self._gpu)  # a flush or a replay is submitted in another time than a bare launch
-        self.take(MIN_WARMUPS)
-        self.warmups += (1 + MIN_WARMUPS) * self.launches_per_sample
+        for _ in range(2):  # the first queue also loads what they need
+            self.take(MIN_WARMUPS)
+            self.warmups += (1 + MIN_WARMUPS) * self.launches_per_sample
         self._events.late_samples = 0
 
     def _fitting(self, us: float, limit: int) -> int:
         return max(1, min(limit, self._most, int(ROUND_US / max(us, 1e-3))))
 
     def _warm_up(self, stop: StopFlag) -> float:
-        """Launch without a pause for WARMUP_US; the time of one launch, as it is without the CPU's part."""
-        passed, count = 0.0, MIN_WARMUPS
-        while passed < WARMUP_US:
-            stop.check()
-            block = self._events.block_us(self._launch, count)
-            self.warmups += count
-            self.launched_us = block / count
-            passed += max(block, 1e-3 * count)
-            # The last block is no shorter than others: what it says of a launch is kept.
-            count = max(1, int(ROUND_US / max(self.launched_us, 1e-3)))
+        """Warm up; the time of one launch, as it is without the CPU's part."""
+        self.launched_us, count = warm_up(self._events, self._launch, stop)
+        self.warmups += count
         us = float(np.median(self._events.singles(self._launch, MIN_WARMUPS)))
         self.warmups += 1 + MIN_WARMUPS
         self._events.late_samples = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import torch
@@ -156,7 +157,6 @@ class Run:
             )
         out, self._seconds["baseline"] = _timed_once(sdpa, self._mode)
         self._checks.check("baseline", "sdpa", sdpa.ordered(out), sdpa.backend, problem.blind_rows)
-        out.fill_(float("nan"))  # the allocator will give the same memory again
 
     def _time(self, launches: dict[Role, Launch]) -> None:
         """Time all, and send what was measured at once: what comes later may fail or be stopped.
@@ -164,24 +164,30 @@ class Run:
         A dying run still says what the device did.
         """
         breakable = {role: self._breakable_launch(launch) for role, launch in launches.items()}
-        self._out.fill_(float("nan"))  # what a timed launch does not write is then found
+        tools = (self._gpu, self._send, self._stop, self._watch)
         self._watch.begin()
         try:
             if self._request.protocol == "article":
                 for role, launch in breakable.items():
                     plan = article_plan(self._problem, self._mode, self._seconds[role])
                     name = self._checks.found[role].implementation
-                    self._measured(
-                        role, time_article(role, name, launch, plan, self._gpu, self._send, self._stop, self._watch)
-                    )
+                    self._measured(role, time_article(role, name, launch, plan, *tools, partial(self._spoil, role)))
                 return
-            timed = time_in_turns(self._request, breakable, self._gpu, self._send, self._stop, self._watch)
+            timed = time_in_turns(self._request, breakable, *tools, partial(self._spoil, *breakable))
         finally:
             self._watch.end()
         for role, latency in timed.latencies.items():
             self._measured(role, latency)
         if timed.ratio is not None:
             self._send(Comparison(timed.ratio))
+
+    def _spoil(self, *roles: Role) -> None:
+        """Before the first timed launch: what no timed launch writes is then found when the output is checked again."""
+        outputs = {"kernel": self._out, "baseline": self._sdpas_out}
+        for role in roles:
+            out = outputs[role]
+            if out is not None:
+                out.fill_(float("nan"))
 
     def _look_into(self, launches: dict[Role, Launch]) -> None:
         """Let the profiler say what of a launch is the kernel, and what SDPA's kernels are; amends what was measured.
@@ -192,7 +198,7 @@ class Run:
             return
         for role, latency in self._latencies.items():
             self._phase(f"profiling the {role}")
-            looked = with_kernel_time(latency, launches[role], self._gpu, self._send)
+            looked = with_kernel_time(latency, launches[role], self._gpu, self._send, self._stop)
             if looked is not latency:
                 self._measured(role, looked)
 

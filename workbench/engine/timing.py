@@ -13,6 +13,7 @@ from workbench.engine.measure import Plan, measure_article
 from workbench.engine.profiling import Activity, backend_of, profiled_launches
 from workbench.engine.protocols import Sampler, make_sampler
 from workbench.engine.rounds import Limits, Rounds, run_rounds
+from workbench.engine.sampler import warm_up
 from workbench.engine.stopping import StopFlag
 from workbench.engine.watch import Watch
 from workbench.model import FloatArray, Latency, Log, Progress, Role, RunEvent, RunRequest, Samples
@@ -24,7 +25,7 @@ Send = Callable[[RunEvent], None]
 # Enough for a median; the profiler's records are much alike.
 LOOKED_AT = 20
 # A flush fills one buffer, which is one activity.
-FLUSH_ACTIVITIES = 1
+HOLD_ACTIVITY = "spin_kernel"  # what `Gpu.hold` leaves in the profiler's records
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,12 @@ def time_article(
     send: Send,
     stop: StopFlag,
     watch: Watch,
+    warmed: Callable[[], None] = lambda: None,
 ) -> Latency:
-    """Time one implementation, called `name`, by the article's protocol; without a GPU on the host's clock."""
+    """Time one implementation, called `name`, by the article's protocol; without a GPU on the host's clock.
+
+    `warmed` is called after the warm-up, before anything is timed.
+    """
     done = 0
 
     def report(values: FloatArray) -> None:
@@ -57,7 +62,7 @@ def time_article(
 
     send(Progress(f"timing {name}", 0, plan.launches))
     clock: Clock = CudaClock(gpu) if gpu is not None else HostClock()
-    return judged(measure_article(launch, plan, clock, report, stop, watch.timed))
+    return judged(measure_article(launch, plan, clock, report, stop, watch.timed, warmed))
 
 
 def time_in_turns(
@@ -67,11 +72,12 @@ def time_in_turns(
     send: Send,
     stop: StopFlag,
     watch: Watch,
+    warmed: Callable[[], None] = lambda: None,
 ) -> TimedRun:
     """Time all `launches` in rounds by the request's protocol; without a GPU on the host's clock.
 
-    Samples are sent between rounds, so that a failure or a stop keeps them. Raises CaptureError and ProfilerError where
-    a launch does not take the protocol.
+    Samples are sent between rounds, so that a failure or a stop keeps them. `warmed` is called after the warm-up and
+    before anything is timed. Raises CaptureError and ProfilerError where a launch does not take the protocol.
     """
     samplers = _prepared(request, launches, gpu, send, stop)
     phase = f"timing {' and '.join(launches)} in turns: {request.protocol}"
@@ -85,6 +91,7 @@ def time_in_turns(
         watch.tell()
         send(Progress(phase, min(limit_ms, 1 + round(passed * 1e3)), limit_ms))
 
+    warmed()
     unseen = max(unseen_by(sampler.clock) for sampler in samplers.values())
     limits = Limits(request.max_seconds, request.max_samples, unseen)
     rounds = run_rounds(samplers, limits, request.problem.seed, took, pause, stop, watch.timed)
@@ -104,27 +111,30 @@ def judged(latency: Latency) -> Latency:
     )
 
 
-def with_kernel_time(latency: Latency, launch: Launch, gpu: Gpu, send: Send) -> Latency:
+def with_kernel_time(latency: Latency, launch: Launch, gpu: Gpu, send: Send, stop: StopFlag) -> Latency:
     """`latency` with how long the GPU takes for one launch, and the names of its kernels.
 
-    Taken as the samples were: with the flush before each launch where they had one. That it cannot be had is only
-    logged, but a dead CUDA context raises.
+    With warm caches and clocks, as `launched_us` was taken, and submitted while the GPU waits: the gaps between the
+    kernels of a launch are then its own and not the CPU's. That it cannot be had is only logged, but a dead CUDA
+    context raises.
     """
-    flush = gpu.flush() if latency.flush_bytes else None
+    clock = CudaClock(gpu)
 
     def body() -> None:
+        gpu.hold(clock.hold_us * LOOKED_AT)
         for _ in range(LOOKED_AT):
-            if flush is not None:
-                flush.write()
             launch()
         gpu.synchronize()
 
     def session() -> list[Activity]:
         launch()
-        return gpu.profile(body)
+        return [activity for activity in gpu.profile(body) if HOLD_ACTIVITY not in activity.name]
 
     try:
-        found = profiled_launches(session, LOOKED_AT, before=FLUSH_ACTIVITIES if flush is not None else 0)
+        warm_up(clock, launch, stop)
+        for _ in range(2):  # what is learned from the second holds for the queue to come
+            clock.singles(launch, LOOKED_AT)
+        found = profiled_launches(session, LOOKED_AT)
     except Exception as error:
         gpu.synchronize()
         send(Log(f"whether the kernel is launch-bound is not known: {describe_failure(error).message}\n"))
