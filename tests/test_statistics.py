@@ -288,20 +288,16 @@ def test_a_drift_is_a_share_of_the_beginning_that_a_time_can_lose() -> None:
 
 @pytest.mark.parametrize("kind", ["settling", "walking", "independent"])
 def test_an_interval_never_leaves_the_range_of_the_samples(kind: str) -> None:
-    """Samples that settle or wander, as on a busy machine: where the widened interval would, there is none."""
+    """However few there are, and however much they settle or wander, as on a busy machine."""
     rng = np.random.default_rng(5)
-
-    def draw() -> FloatArray:
+    for _ in range(100):
+        values = 100 + rng.normal(0, 1, 20)
         if kind == "settling":
-            return 1.0 + 9.0 * np.exp(-np.arange(20) / rng.uniform(1, 9))
-        noise = rng.normal(0, 1, 20)
-        return 100 + (np.cumsum(noise) if kind == "walking" else noise)
-
-    drawn = [draw() for _ in range(100)]
-    found = [(values, median_interval(values)) for values in drawn]
-    bounded = [(values, interval) for values, interval in found if interval.is_bounded]
-    assert all(v.min() <= interval.low and interval.high <= v.max() for v, interval in bounded)
-    assert (len(bounded) > 95) is (kind == "independent")
+            values = 1.0 + 9.0 * np.exp(-np.arange(20) / rng.uniform(1, 9))
+        elif kind == "walking":
+            values = 100 + np.cumsum(values - 100)
+        interval = median_interval(values)
+        assert values.min() <= interval.low <= np.median(values) <= interval.high <= values.max()
 
 
 @pytest.mark.parametrize("count", [100, 5000])

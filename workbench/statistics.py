@@ -118,8 +118,8 @@ def median_interval(samples: FloatArray, confidence: float = 0.95, seed: int = 0
     each correlates with the one before by 0.5 to 0.9, and 94 to 94.5% for 0.95. For independent samples that makes them
     a fourth to a third wider than an interval that knew the distribution.
 
-    It never leaves the range of the samples but for half a step of the clock and `unseen`; where the widening would, it
-    is unbounded: samples that resemble their neighbours so much tell too little of others.
+    It never leaves the range of the samples but for half a step of the clock and `unseen`, as no bootstrap's does. Few
+    samples that resemble their neighbours much, as while they drift, are then covered less often than stated.
 
     Fewer than six samples have no 95% interval of the median that holds for every distribution: even their whole range
     covers it less often. It is then unbounded. Constant samples give an interval of no width. Takes about 5 ms for
@@ -136,10 +136,8 @@ def median_interval(samples: FloatArray, confidence: float = 0.95, seed: int = 0
     centre, half_step = float(np.median(ordered)), grid_step(values) / 2
     below = max(0.0, centre - float(low)) * widening + half_step
     above = max(0.0, float(high) - centre) * widening + half_step
-    most_below, most_above = centre - float(ordered[0]) + half_step, float(ordered[-1]) - centre + half_step
-    if widening > 1 and (below > most_below or above > most_above):
-        return Interval(0.0, inf, inf, unseen)  # neighbours are too much alike for so few to say where others would lie
-    below, above = min(below, most_below), min(above, most_above)
+    below = min(below, centre - float(ordered[0]) + half_step)
+    above = min(above, float(ordered[-1]) - centre + half_step)
     sampling = _relative_half_width(centre - below, centre + above, centre)
     return Interval(centre - hypot(below, unseen * centre), centre + hypot(above, unseen * centre), sampling, unseen)
 
