@@ -243,7 +243,7 @@ def test_what_is_known_of_the_times_is_said_in_words() -> None:
     text = "\n".join(lines)
     assert "median 14.7 µs (14.6–14.8 µs at 95%), cold protocol, cuda events" in text
     assert "200 launches in 10 rounds, ended by the limit of 5 s: median ±0.7%" in text
-    assert "the GPU takes 5.1 µs for a launch" in text and "launch-bound: 5.1 µs of 14.7 µs is the kernel" in text
+    assert "the GPU takes 5.1 µs for a launch" in text and "one by one: 5.1 µs of 14.7 µs is the kernel" in text
     assert "two modes: 14.7 µs (80%) and 19 µs (20%)" in text and "drifting by +3.0%" in text
     assert "sdpa (flash)" in text, "the backend that its kernels prove, not the one that PyTorch said"
     assert lines[2] == "  FAILED: changed while timing: suspect a race", "before any speed"

@@ -93,13 +93,12 @@ def test_every_figure_is_made_of_the_protocols_own() -> None:
 
 
 def test_the_ratio_of_articles_is_that_of_their_blocks() -> None:
-    """With the same relative bounds as the single launches have."""
-    kernel = measurement(samples=(10.0, 20.0, 30.0), block_us=16.0)  # p20 14, p80 26
-    baseline = measurement("baseline", samples=(40.0, 60.0, 80.0), block_us=56.0)  # p20 48, p80 72
+    """With the same relative bounds as the medians of single launches have."""
+    kernel = known_to(measurement(samples=(10.0, 20.0, 30.0), block_us=16.0), 0.03, 0.03)
+    baseline = known_to(measurement("baseline", samples=(40.0, 60.0, 80.0), block_us=56.0), 0.04, 0.04)
     result = ratio(kernel, baseline)
     assert result.baseline_over_kernel == pytest.approx(3.5)
-    assert result.low == pytest.approx(3.5 * (48 / 60) / (26 / 20))
-    assert result.high == pytest.approx(3.5 * (72 / 60) / (14 / 20))
+    assert (result.low, result.high) == pytest.approx((3.5 * 0.95, 3.5 * 1.05))
 
 
 def test_records_of_earlier_versions_keep_only_averages_of_blocks() -> None:
@@ -186,13 +185,36 @@ def test_label_has_the_unit_where_there_is_one() -> None:
     assert find_metric("spills").label == "Spilled registers per thread"
 
 
-def test_ratio_is_of_medians_and_its_interval_of_opposite_percentiles() -> None:
-    kernel = measurement(samples=(10.0, 20.0, 30.0))  # p20 14, p80 26
-    baseline = measurement("baseline", samples=(40.0, 60.0, 80.0))  # p20 48, p80 72
+def known_to(one: Measurement, below: float, above: float) -> Measurement:
+    """`one` whose median is known to these shares of it."""
+    median = one.latency.median
+    return replace(one, latency=replace(one.latency, interval=Interval(median * (1 - below), median * (1 + above))))
+
+
+def test_a_ratio_of_two_medians_is_bounded_by_both_intervals_combined() -> None:
+    kernel = known_to(measurement(samples=(20.0,)), 0.03, 0.03)
+    baseline = known_to(measurement("baseline", samples=(60.0,)), 0.04, 0.04)
     result = ratio(kernel, baseline)
     assert result.baseline_over_kernel == pytest.approx(3.0)
-    assert result.low == pytest.approx(48 / 26)
-    assert result.high == pytest.approx(72 / 14)
+    assert (result.low, result.high) == pytest.approx((3 * 0.95, 3 * 1.05))
+    # What makes the kernel slow makes the ratio small.
+    lopsided = ratio(known_to(kernel, 0.0, 0.3), known_to(baseline, 0.4, 0.0))
+    assert (lopsided.low, lopsided.high) == pytest.approx((1.5, 3.0))
+    assert ratio(known_to(kernel, 0.1, 2.7), baseline).low == 0
+
+
+def test_overlapping_intervals_are_level_however_narrow_the_launches_lie() -> None:
+    """Percentiles of one shape far within the intervals that are stated: they are what counts."""
+    kernel, baseline = measurement(samples=(100.0,) * 50), measurement("baseline", samples=(101.9,) * 50)
+    assert ratio(known_to(kernel, 0.016, 0.016), known_to(baseline, 0.011, 0.011)).low < 1
+    assert ratio(known_to(kernel, 0.016, 0.016), known_to(baseline, 0.011, 0.011)).is_level
+    assert not ratio(known_to(kernel, 0.01, 0.01), known_to(baseline, 0.01, 0.01)).is_level
+
+
+def test_a_ratio_of_two_medians_has_no_bounds_where_one_has_no_interval() -> None:
+    kernel, baseline = known_to(measurement(samples=(20.0,)), 0.1, 0.1), measurement("baseline", samples=(60.0,))
+    few = replace(baseline, latency=replace(baseline.latency, interval=None))
+    assert ratio(kernel, few) == Ratio(3.0, 0.0, float("inf"))
 
 
 def test_inverse_ratio_keeps_low_below_high() -> None:

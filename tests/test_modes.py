@@ -145,12 +145,6 @@ def test_a_clock_that_falls_in_mid_run_gives_two_modes() -> None:
     assert modes.shares == (0.5, 0.5)
 
 
-def test_the_label_names_both() -> None:
-    modes = find_modes(np.repeat([100.0, 130.0], [90, 10]))
-    assert modes is not None
-    assert modes.text == "two modes: 90% near 100 µs, 10% near 130 µs"
-
-
 def test_modes_closer_than_the_precision_of_a_run_are_one() -> None:
     rng = np.random.default_rng(6)
     assert find_modes(rng.normal(100, 0.05, 1000) + 0.8 * (rng.random(1000) < 0.5)) is None

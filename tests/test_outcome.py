@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.samples import make_record
+from tests.samples import GPU, make_record
+from workbench.ceilings import Ceilings
 from workbench.model import Measured, RunRecord
 from workbench.outcome import result_object, summary_lines
 from workbench.statistics import Interval
@@ -71,5 +72,22 @@ def test_what_keeps_times_from_being_the_whole_truth_is_printed() -> None:
     assert all(f"note: {word}" in text for word in words)
     latency = json_of(record)["latency"]
     assert latency["notes"] == words and latency["late_samples"] == 3
-    assert latency["launch_bound"] == "launch-bound: 5.1 µs of 14.7 µs is the kernel"
+    assert latency["launch_bound"] == "launch-bound when launched one by one: 5.1 µs of 14.7 µs is the kernel"
     assert latency["launched_us"] == 14.7
+
+
+def test_a_ratio_says_of_what_its_bounds_are() -> None:
+    article, paired = make_record(1), make_record(1, protocol="cold")
+    text = "\n".join(summary_lines(article))
+    assert "at 95%, not timed in turns)" in text and "SDPA takes 0.5" in text
+    assert "at 95%)" in "\n".join(summary_lines(paired))
+    few = "\n".join(summary_lines(make_record(1, launches=3)))
+    assert "no interval, so that which one is faster is open" in few and "inf" not in few
+
+
+def test_the_floor_is_a_metric_where_the_runs_ceilings_are_known() -> None:
+    record = of_kernel("cold")
+    assert "times_floor" not in json_of(record)["metrics"]
+    known = Ceilings(GPU.name, GPU.driver, GPU.torch, "2026-11-30T12:00:00", 4e12, fp32=50e12)
+    found = json_of(replace(record, started=replace(record.started, ceilings=known)))["metrics"]["times_floor"]
+    assert found["unit"] == "×" and found["value"] > 1

@@ -114,3 +114,20 @@ def test_the_engine_counts_time_in_the_phase_that_is_taken_for_it() -> None:
     assert limited and all(wording.counts_time(event) for event in limited)
     assert {event.total for event in limited} == {50}
     assert wording.steps_text(limited[-1]).endswith("of 0.05 s")
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "text"),
+    [
+        (0.45, 2.7, "−45%/+270%"),
+        (0.012, 0.006, "−1.2%/+0.6%"),
+        (0.010, 0.014, "±1.2%"),  # less than 1.5 times as far
+        (0.0, 0.004, "−0.0%/+0.4%"),
+        (0.00004, 0.00001, "±0.00%"),  # what is printed of both sides is the same
+    ],
+)
+def test_a_lopsided_interval_says_both_its_sides(below: float, above: float, text: str) -> None:
+    latency = make_latency(np.full(50, 20.2e3), "warm")
+    latency = replace(latency, interval=Interval(latency.median * (1 - below), latency.median * (1 + above)))
+    assert wording.half_width_text(latency) == text
+    assert wording.ended_text(latency, REQUEST).endswith(f"median {text}")

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import floor, isfinite, log10
+from functools import lru_cache
+from math import floor, hypot, inf, isfinite, log10
 from typing import Literal
 
+import numpy as np
+
 from workbench.ceilings import Ceilings
-from workbench.model import Measurement, Resources, RunRecord
+from workbench.model import Latency, Measurement, Resources, RunRecord
+from workbench.statistics import Interval, median_interval, unseen_by
 from workbench.statistics import Ratio as Ratio
 from workbench.traffic import floor_time, least_bytes
 
@@ -53,13 +57,45 @@ def best_ratio(record: RunRecord) -> Ratio | None:
 def ratio(kernel: Measurement, baseline: Measurement) -> Ratio:
     """Compare a kernel with the baseline of the same run by the protocol's own figure; both must have taken time.
 
-    The quotient of the two figures, bounded by the worst and the best that the two spreads allow: the baseline's p20
-    over the kernel's p80, and the reverse, each relative to its median. For runs that were not timed in turns.
+    The quotient of the two figures, bounded by the 95% intervals that are stated of the two medians: the sides that
+    make it small, and those that make it large, are each combined as the root of the sum of squares. Unbounded where
+    one of them has none. For runs that were not timed in turns: a drift between the two is within no interval.
     """
-    ours, theirs = kernel.latency, baseline.latency
-    quotient = theirs.figure_us / ours.figure_us
-    to_medians = quotient / (theirs.median / ours.median)
-    return Ratio(quotient, theirs.p20 / ours.p80 * to_medians, theirs.p80 / ours.p20 * to_medians)
+    ours, theirs = sides_of(kernel.latency), sides_of(baseline.latency)
+    quotient = baseline.latency.figure_us / kernel.latency.figure_us
+    if ours is None or theirs is None:
+        return Ratio(quotient, 0.0, inf)
+    low, high = 1 - hypot(theirs[0], ours[1]), 1 + hypot(theirs[1], ours[0])
+    return Ratio(quotient, quotient * max(0.0, low), quotient * high)
+
+
+def interval_of(latency: Latency) -> Interval | None:
+    """The 95% interval of the median; None where there are too few samples for one.
+
+    It is what was recorded; of a recording that is older than intervals, what its samples give.
+    """
+    if latency.interval is not None:
+        return latency.interval if latency.interval.is_bounded else None
+    samples = np.ascontiguousarray(latency.samples, dtype=np.float64).tobytes()
+    return _interval_from(samples, unseen_by(latency.clock))
+
+
+def sides_of(latency: Latency) -> tuple[float, float] | None:
+    """How far that interval reaches below and above the median, relative to it; None without one."""
+    interval, median = interval_of(latency), latency.median
+    if interval is None:
+        return None
+    return ((median - interval.low) / median, (interval.high - median) / median) if median > 0 else (inf, inf)
+
+
+@lru_cache(maxsize=512)
+def _interval_from(samples: bytes, unseen: float) -> Interval | None:
+    """Kept, since a plot asks at every draw and a bootstrap takes some milliseconds."""
+    values = np.frombuffer(samples)
+    if not len(values) or not np.isfinite(values).all():
+        return None
+    interval = median_interval(values, unseen=unseen)
+    return interval if interval.is_bounded else None
 
 
 def format_time(us: float) -> str:
@@ -103,8 +139,8 @@ def _gigabytes_per_s(measurement: Measurement) -> float | None:
 
 
 def _half_width(measurement: Measurement) -> float | None:
-    share = measurement.latency.half_width
-    return None if share is None else share * 100
+    interval = interval_of(measurement.latency)
+    return None if interval is None else 100 * interval.relative_half_width(measurement.latency.median)
 
 
 def _resource(pick: Callable[[Resources], int]) -> Callable[[Measurement], float | None]:
@@ -119,7 +155,7 @@ METRICS = (
     Metric("half_width", "Interval half-width", "%", "lower", _half_width),
     Metric("block_average", "Block average", "µs", "lower", lambda m: m.latency.block_average_us),
     Metric("launched_us", "Launched back to back", "µs", "lower", lambda m: m.latency.launched_us),
-    Metric("kernel_us", "Kernel alone on the GPU", "µs", "lower", lambda m: m.latency.kernel_us),
+    Metric("kernel_us", "Kernel alone on the GPU, warm caches", "µs", "lower", lambda m: m.latency.kernel_us),
     Metric("tflops", "Throughput", "TFLOP/s", "higher", _tflops),
     Metric("bandwidth", "Fewest bytes moved", "GB/s", "higher", _gigabytes_per_s),
     Metric("max_abs_error", "Max error", "", "lower", lambda m: m.error.max_abs),

@@ -40,12 +40,6 @@ class Modes:
     centres: tuple[float, float]
     shares: tuple[float, float]
 
-    @property
-    def text(self) -> str:
-        """The label that a plot and a report carry."""
-        (low, high), (share, other) = self.centres, self.shares
-        return f"two modes: {share:.0%} near {low:.4g} µs, {other:.0%} near {high:.4g} µs"
-
 
 def find_modes(samples: FloatArray) -> Modes | None:
     """The two modes of a bimodal distribution, None where one mode explains the samples.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 from workbench import codec
 from workbench.caveats import computed_precision, precision_text, splits_text
+from workbench.ceilings import Ceilings
 from workbench.device_state import COLUMNS, DeviceTrace
-from workbench.metrics import METRICS, comparable_ratio, format_range, format_time
+from workbench.metrics import Ratio, comparable_ratio, format_range, format_time, metrics_on
 from workbench.model import (
     ROLES,
     DeviceState,
@@ -22,7 +24,7 @@ from workbench.model import (
     TileConfig,
     TileStates,
 )
-from workbench.wording import counted, ended_text, figure_text, modes_text, parts_text
+from workbench.wording import counted, ended_text, figure_text, half_width_of, interval_of, modes_text, parts_text
 
 # Timed in turns, both fail together.
 IN_SEQUENCE = "article"
@@ -72,11 +74,16 @@ def summary_lines(record: RunRecord) -> Iterator[str]:
     if device.mode == "interpreter":
         yield f"times are on the host's clock: {device.mode_label}"
     elif both is not None:
-        level = ", which leaves open which one is faster" if both.is_level else ""
-        yield (
-            f"SDPA takes {both.baseline_over_kernel:.4g} times the kernel's time "
-            f"({both.low:.4g} to {both.high:.4g}{level})"
-        )
+        yield f"SDPA takes {both.baseline_over_kernel:.4g} times the kernel's time ({_bounds_text(record, both)})"
+
+
+def _bounds_text(record: RunRecord, both: Ratio) -> str:
+    """What bounds the ratio, of what kind that is, and whether it leaves open which one is faster."""
+    if not isfinite(both.high):
+        return "no interval, so that which one is faster is open"
+    level = ", which leaves open which one is faster" if both.is_level else ""
+    paired = "" if record.comparison is not None else ", not timed in turns"
+    return f"{both.low:.4g} to {both.high:.4g} at 95%{paired}{level}"
 
 
 def _problem_text(request: RunRequest, mode: Mode) -> str:
@@ -107,7 +114,7 @@ def _launched_tile(record: RunRecord) -> TileConfig:
 
 def _latency_lines(latency: Latency, request: RunRequest) -> Iterator[str]:
     """The protocol's figure first, the median with its interval and how it was got, then what else is to be known."""
-    interval = latency.interval
+    interval = interval_of(latency)
     bounds = f"{format_range(interval.low, interval.high)} at 95%" if interval is not None else "no interval"
     median, how = f"median {format_time(latency.median)} ({bounds})", f"{latency.protocol} protocol, {latency.clock}"
     if latency.has_block:
@@ -159,7 +166,7 @@ def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, 
     result["partial"] = _partial_object(record, role)
     result["error"] = codec.plain(check.error) if check is not None else None
     result["recheck"] = next((codec.plain(r) for r in record.rechecked if r.role == role), None)
-    result["metrics"] = None if measured is None else _metrics_object(measured)
+    result["metrics"] = None if measured is None else _metrics_object(measured, record.started.ceilings)
     return result
 
 
@@ -169,9 +176,9 @@ def _partial_object(record: RunRecord, role: Role) -> dict[str, Any] | None:
     return None if partial is None else {"unit": "us", "samples": codec.plain(partial.values)}
 
 
-def _metrics_object(measured: Measurement) -> dict[str, Any]:
+def _metrics_object(measured: Measurement, ceilings: Ceilings | None) -> dict[str, Any]:
     """Every metric with its unit: "half_width" is a share in the latency, and in percent here as in the window."""
-    return {m.name: {"value": codec.plain(m.value(measured)), "unit": m.unit} for m in METRICS}
+    return {m.name: {"value": codec.plain(m.value(measured)), "unit": m.unit} for m in metrics_on(ceilings)}
 
 
 def _measuring_object(request: RunRequest) -> dict[str, Any]:
@@ -198,7 +205,7 @@ def _latency_object(measured: Measurement) -> dict[str, Any]:
     more = {"median": latency.median, "p20": latency.p20, "p80": latency.p80}
     figure = {"figure_us": latency.figure_us, "figure_name": figure_text(latency)}
     said = {
-        "half_width": codec.plain(latency.half_width),
+        "half_width": codec.plain(half_width_of(latency)),
         "launch_bound": latency.launch_bound,
         "notes": list(latency.notes),
     }

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-import numpy as np
-
-from workbench.metrics import format_time
+from workbench.metrics import format_time, sides_of
+from workbench.metrics import interval_of as interval_of
 from workbench.model import Failed, Latency, Progress, RunRequest
 from workbench.modes import Modes
 from workbench.request import PROTOCOLS
-from workbench.statistics import Interval, median_interval, unseen_by
+from workbench.statistics import Interval
 
 # What these mean where there is no GPU: no event, no cache and no unbroken block.
 ON_THE_HOST = {
@@ -19,6 +16,9 @@ ON_THE_HOST = {
 }
 # So begins a phase that counts the milliseconds of its limit, and not its steps.
 COUNTS_TIME = ("timing ", " in turns")
+# An interval is lopsided where one side of it is more than this many times the other: one ± would then state a bound
+# that it does not have.
+LOPSIDED = 1.5
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -63,27 +63,6 @@ def protocol_tip(name: str, clock: str = "") -> str:
     return f"{name}: {meaning}" if meaning else name
 
 
-def interval_of(latency: Latency) -> Interval | None:
-    """The 95% interval of the median; None where there are too few samples for one.
-
-    It is what was recorded; of a recording that is older than intervals, what its samples give.
-    """
-    if latency.interval is not None:
-        return latency.interval if latency.interval.is_bounded else None
-    samples = np.ascontiguousarray(latency.samples, dtype=np.float64).tobytes()
-    return _interval_from(samples, unseen_by(latency.clock))
-
-
-@lru_cache(maxsize=512)
-def _interval_from(samples: bytes, unseen: float) -> Interval | None:
-    """Kept, since a plot asks at every draw and a bootstrap takes some milliseconds."""
-    values = np.frombuffer(samples)
-    if not len(values) or not np.isfinite(values).all():
-        return None
-    interval = median_interval(values, unseen=unseen)
-    return interval if interval.is_bounded else None
-
-
 def parts_text(interval: Interval) -> str:
     """What makes up an interval's width: "±0.2% by these samples, ±0.3% allowed between runs"; "" if not recorded."""
     if interval.sampling is None or interval.unseen is None:
@@ -99,9 +78,14 @@ def half_width_of(latency: Latency) -> float | None:
 
 
 def half_width_text(latency: Latency) -> str:
-    """The same as ±0.6%; "" without an interval."""
-    half = half_width_of(latency)
-    return "" if half is None else f"±{percent_text(half)}"
+    """The interval relative to the median: ±0.6%, of a lopsided one both sides: −45%/+270%; "" without one."""
+    sides, half = sides_of(latency), half_width_of(latency)
+    if sides is None or half is None:
+        return ""
+    below, above = (percent_text(side) for side in sides)
+    if max(sides) > LOPSIDED * min(sides) and below != above:
+        return f"−{below}/+{above}"
+    return f"±{percent_text(half)}"
 
 
 def ended_text(latency: Latency, request: RunRequest, seconds: float | None = None) -> str:

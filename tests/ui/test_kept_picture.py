@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyqtgraph as pg
 import pytest
+from PyQt6.QtGui import QImage
 from PyQt6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from workbench.cli import run_command_line
+from workbench.ui.axes import text_height
 from workbench.ui.kept_picture import PlotArea
+from workbench.ui.main_window import MainWindow
 from workbench.ui.pictures import take_picture
 from workbench.ui.plotting import make_plot
 from workbench.ui.theme import load_theme
+
+RECORDING = Path(__file__).parents[2] / "assets" / "recordings" / "h200-article-shapes.tilescope"
 
 
 class Drawing(QWidget):
@@ -54,12 +62,12 @@ def reds(drawing: Drawing) -> int:
 def test_a_repaint_without_a_change_paints_no_plot_anew(drawing: Drawing) -> None:
     before = drawing.area.kept.paints
     for _ in range(5):
-        drawing.repaint()
+        drawing.area.viewport().repaint()
         QApplication.processEvents()
     assert drawing.area.kept.paints == before
 
 
-def test_what_changes_is_in_the_very_next_paint(drawing: Drawing) -> None:
+def test_what_changes_is_in_the_very_next_picture(drawing: Drawing) -> None:
     assert reds(drawing) > 100
     drawing.curve.setData(np.array([0.0, 1.0]), np.array([20.0, 20.0]))
     assert reds(drawing) == 0
@@ -69,6 +77,17 @@ def test_what_changes_is_in_the_very_next_paint(drawing: Drawing) -> None:
     assert reds(drawing) == 0
     drawing.area.setBackground("#ff0000")
     assert reds(drawing) > 1000
+
+
+def test_a_paint_delivers_no_news_and_the_right_picture_follows_it(drawing: Drawing, qtbot: QtBot) -> None:
+    news: list[object] = []
+    drawing.area.scene().changed.connect(news.append)
+    before = drawing.area.kept.paints
+    drawing.curve.setData(np.array([0.0, 1.0]), np.array([20.0, 20.0]))
+    drawing.area.viewport().repaint()
+    assert not news, "what Qt has queued is not for a paint to deliver"
+    qtbot.waitUntil(lambda: drawing.area.kept.paints > before, timeout=2000)
+    assert news
 
 
 def test_a_picture_finer_than_the_screen_is_drawn_finer(drawing: Drawing) -> None:
@@ -84,3 +103,32 @@ def test_another_size_is_painted_anew(drawing: Drawing) -> None:
     QApplication.processEvents()
     drawing.repaint()
     assert drawing.area.kept.paints > before
+
+
+@pytest.mark.parametrize("name", ["memory", "roofline", "latency", "softmax", "error"])
+@pytest.mark.parametrize("size", ["1440x900", "2560x1440"])
+def test_a_saved_picture_has_the_names_of_axes_below_their_numbers(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, size: str
+) -> None:
+    """As of a panel that lay behind another tab, and was never painted before its picture."""
+    names: list[tuple[str, float]] = []
+
+    def keep(window: MainWindow, widget: QWidget, scale: float) -> QImage:
+        image = picture_of(window, widget, scale)
+        area = widget.findChild(PlotArea)
+        assert area is not None
+        axes = [item for item in area.scene().items() if isinstance(item, pg.AxisItem) and item.isVisible()]
+        below = [axis for axis in axes if axis.orientation == "bottom" and axis.height() > 1 and axis.labelText]
+        names.extend((axis.labelText, axis.label.y() + axis.label.document().documentMargin()) for axis in below)
+        return image
+
+    picture_of = MainWindow.picture_of
+    monkeypatch.setattr(MainWindow, "picture_of", keep)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    path = tmp_path / "a.png"
+    assert (
+        run_command_line(["screenshot", str(path), "--session", str(RECORDING), "--panel", name, "--size", size]) == 0
+    )
+    assert path.exists() and names
+    for text, y in names:
+        assert y >= text_height(), text

@@ -14,10 +14,12 @@ from workbench.device_state import DeviceTrace
 from workbench.metrics import format_time
 from workbench.model import (
     INTERPRETER_LABEL,
+    ROLES,
     DeviceState,
     Failed,
     Measured,
     Problem,
+    Role,
     RunRecord,
     Samples,
     TileConfig,
@@ -27,6 +29,7 @@ from workbench.statistics import Interval
 from workbench.ui.axes import text_height
 from workbench.ui.panels.latency import LatencyPanel
 from workbench.ui.panels.latency_history import MOST_LABEL
+from workbench.ui.panels.latency_run import run_lines
 from workbench.ui.theme import load_theme
 
 PROBLEM = Problem(32, 64, 16)
@@ -241,7 +244,7 @@ def test_kernels_and_precisions_of_one_problem_stand_beside_each_other(panel: La
     feed(panel, records[-1])
     plot = panel.history_plot
     assert plot.axis._labels == ["128×64\nflash", "128×64\nflash bf16x3", "64×64\nflash bf16x3", "16×16\narticle"]
-    assert "kernel" in plot.axis.labelText or plot.axis.labelText == "runs"
+    assert plot.axis.labelText == "runs of this problem, article protocol"
     symbols = [spot.symbol() for spot in plot.points["kernel"].points()]
     assert symbols[1] == symbols[2] and len(set(symbols)) == 3
     assert {spot.symbol() for spot in plot.points["baseline"].points()} == {"o"}
@@ -338,7 +341,7 @@ def test_runs_of_different_protocols_never_share_a_trend(panel: LatencyPanel) ->
     panel.set_history([*cold, make_record(3, PROBLEM), make_record(4, PROBLEM, protocol="warm")])
     feed(panel, cold[1])
     assert panel.history_plot.axis._labels == ["16×16", "16×32"]
-    assert panel.history_plot.axis.labelText.startswith("cold runs")
+    assert panel.history_plot.axis.labelText == "runs of this problem, cold protocol"
     panel.resize(1400, 500)
     panel.tick()
     assert "cold protocol · 50 launches each · 10 warm-ups · clock: cuda events · 10 rounds" in panel.header.plain()
@@ -436,6 +439,75 @@ def test_runs_of_other_versions_are_hollow_and_off_the_trend_s_line(panel: Laten
     panel.set_history(records[1:])
     panel.tick()
     assert not any("hollow" in name for name in panel.history_plot.axis.names)
+
+
+def made_from(record: RunRecord, source: str) -> RunRecord:
+    """`record` with a kernel from another `source`."""
+    provenance = replace(record.started.provenance, source_sha256=source)
+    return replace(record, started=replace(record.started, provenance=provenance))
+
+
+def hollow(panel: LatencyPanel, role: Role) -> list[bool]:
+    spots = panel.history_plot.points[role].points()
+    return [spot.brush().style() == Qt.BrushStyle.NoBrush for spot in spots]
+
+
+def test_sources_are_compared_within_one_kernel_only_and_never_for_sdpa(panel: LatencyPanel) -> None:
+    records = [
+        made_from(of_kernel(1, "article"), "a" * 64),
+        made_from(of_kernel(2, "flash"), "b" * 64),
+        made_from(of_kernel(3, "flash", "bf16x3"), "b" * 64),
+    ]
+    panel.set_history(records)
+    feed(panel, records[-1])
+    assert not any(hollow(panel, "kernel")) and not any(hollow(panel, "baseline"))
+    assert not any("hollow" in name for name in panel.history_plot.axis.names)
+    records[1] = made_from(records[1], "c" * 64)
+    panel.set_history(records)
+    panel.tick()
+    assert hollow(panel, "kernel") == [False, True, False]
+    assert not any(hollow(panel, "baseline"))
+    assert panel.history_plot.axis.names[0].endswith("; hollow: other versions")
+
+
+def test_runs_of_one_tile_are_told_apart_by_the_options_in_which_they_differ(panel: LatencyPanel) -> None:
+    def labels(*tiles: TileConfig) -> list[str]:
+        records = [make_record(i, PROBLEM, tile) for i, tile in enumerate(tiles, 1)]
+        panel.set_history(records)
+        feed(panel, records[-1])
+        return panel.history_plot.axis._labels
+
+    assert labels(TileConfig(16, 16, 4), TileConfig(16, 16, 8)) == ["16×16 w4", "16×16 w8"]
+    assert labels(TileConfig(16, 16, 4, 3), TileConfig(16, 16, 4, 1)) == ["16×16 s3", "16×16 s1"]
+    several = labels(TileConfig(16, 16), TileConfig(16, 16, splits=4), TileConfig(16, 32, 8, splits=4))
+    assert several == ["16×16 w4", "16×16 w4 4 splits", "16×32 w8 4 splits"]
+    assert labels(TileConfig(16, 16, 8, 1, 4), TileConfig(32, 16, 8, 1, 4)) == ["16×16", "32×16"]
+
+
+def test_a_wrong_sdpa_gets_a_cross_and_words_as_a_wrong_kernel_does(panel: LatencyPanel) -> None:
+    record = make_record(1, PROBLEM, protocol="cold")
+    wrong = replace(record, rechecked=(record.rechecked[0], replace(record.rechecked[1], failed=True, text="changed")))
+    right = make_record(2, PROBLEM, protocol="cold")
+    panel.set_history([wrong, right])
+    for shown in (right, wrong):
+        feed(panel, shown)
+        symbols = {role: [s.symbol() for s in panel.history_plot.points[role].points()] for role in ROLES}
+        assert symbols == {"kernel": ["o", "o"], "baseline": ["x", "o"]}
+    assert panel.history_plot.points["baseline"].points()[0].brush().color().name() == panel.theme.bad
+    lines = run_lines(panel.history_plot._runs[0], panel.theme)
+    assert any("FAIL:" in line and "SDPA" in line for line in lines)
+
+
+def test_the_headline_and_its_interval_are_on_the_plot_though_no_launch_is_near(panel: LatencyPanel) -> None:
+    record = make_record(problem=PROBLEM, kernel_us=380, baseline_us=360)
+    for changes, within in (
+        ({"block_average_us": 250.0}, 250.0),
+        ({"interval": Interval(300.0, 600.0, 0.95)}, 600.0),
+        ({"interval": Interval(200.0, 390.0, 0.95)}, 200.0),
+    ):
+        feed(panel, of_latency(record, **changes))
+        low, high = panel.samples_plot.plot.vb.viewRange()[1]
+        assert low < within < high
 
 
 def test_what_the_engine_notes_about_samples_is_in_the_tooltip(panel: LatencyPanel) -> None:

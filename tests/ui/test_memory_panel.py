@@ -108,8 +108,9 @@ def test_units_stand_at_the_axis_and_the_lines(panel: MemoryPanel) -> None:
 
 def test_what_the_device_copies_in_that_time_needs_its_ceiling(panel: MemoryPanel) -> None:
     record = of_problem()
+    panel.take(Ready(GPU, (), ()))
     feed(panel, record)
-    assert "Measure ceilings" in panel.sizes.text().replace("\u00a0", " ")
+    assert "Test GPU copies is not known: Run > Measure ceilings" in panel.sizes.text().replace("\u00a0", " ")
     assert not any("device copies" in text for text in panel.labels.texts())
     panel.take(CeilingsMeasured(CEILINGS))
     panel.tick()
@@ -211,3 +212,13 @@ def test_theme_can_change_under_a_run(panel: MemoryPanel) -> None:
     panel.apply_theme(light)
     panel.tick()
     assert panel.curve.opts["pen"].color().name() == light.kernel
+
+
+@pytest.mark.parametrize("here", [None, INTERPRETER, replace(GPU, name="Another GPU")], ids=["none", "cpu", "other"])
+def test_what_cannot_be_measured_here_is_not_offered(panel: MemoryPanel, here: DeviceInfo | None) -> None:
+    if here is not None:
+        panel.take(Ready(here, (), ()))
+    feed(panel, of_problem())
+    text = panel.sizes.text().replace("\u00a0", " ")
+    assert "how fast Test GPU copies is not kept on this machine, it is measured where that GPU is" in text
+    assert "Run >" not in text

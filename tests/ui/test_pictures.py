@@ -31,6 +31,13 @@ def test_a_caption_says_all_that_a_reader_must_know_of_a_run() -> None:
     ]
 
 
+def test_a_caption_says_inputs_and_seed_and_is_grammatical() -> None:
+    problem = Problem(32, 64, 16, inputs="outliers", seed=7)
+    launch, shape = caption_text(make_record(1, problem, TileConfig(16, 16, 1, 1, splits=4)).started).split(" · ")[:2]
+    assert launch == "article, 16×16 tiles, 4 splits, 1 warp, 1 stage"
+    assert shape == "M × N × D 32 × 64 × 16, fp32, outliers inputs, seed 7"
+
+
 def test_a_caption_says_that_the_interpreter_s_times_are_no_gpu_s_and_leaves_out_what_is_not_known() -> None:
     caption = caption_text(make_record(1, Problem(32, 64, 16), device=INTERPRETER).started)
     assert "interpreter, not GPU time" in caption

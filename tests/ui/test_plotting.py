@@ -14,10 +14,12 @@ from workbench.model import Failed, FailureKind
 from workbench.ui.axes import CountAxis, IndexAxis, ValueAxis, log_ticks, text_width
 from workbench.ui.cards import MessageCard, PlotStack
 from workbench.ui.heatmap import COLORS, MASKED, MINUS_INF, NAN, HeatmapView, quantise
+from workbench.ui.pictures import take_picture
 from workbench.ui.plotting import (
     bin_counts,
     histogram_edges,
     pool,
+    pool_present,
     scale_exponent,
     step_outline,
     time_scale,
@@ -169,18 +171,27 @@ def test_lines_that_shorten_together_say_the_same_of_each(qtbot: QtBot) -> None:
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (4, 3), (7, 5), (1000, 2)])
 def test_pooling_keeps_the_largest_of_every_block(rows: int, columns: int) -> None:
     data = np.random.default_rng(0).random((101, 53)).astype(np.float32)
-    pooled = pool(data, rows, columns, "max")
+    pooled = pool(data, rows, columns)
     for i in range(pooled.shape[0]):
         for j in range(pooled.shape[1]):
             block = data[i * rows : (i + 1) * rows, j * columns : (j + 1) * columns]
             assert pooled[i, j] == block.max()
 
 
-def test_pooling_keeps_nan_and_may_take_the_first() -> None:
+def test_pooling_keeps_nan() -> None:
     data = np.zeros((8, 8), dtype=np.float32)
     data[3, 5] = np.nan
-    assert np.isnan(pool(data, 4, 4, "max")[0, 1])
-    assert pool(data, 4, 4, "first").shape == (2, 2)
+    assert np.isnan(pool(data, 4, 4)[0, 1])
+
+
+def test_pooling_loses_no_number_beside_what_was_left_out() -> None:
+    data = np.array([[1.0, 2.0, np.nan], [5.0, np.nan, np.nan], [3.0, 4.0, np.nan], [np.nan, 6.0, np.nan]])
+    left_out = np.array([[0, 0, 1], [0, 1, 1], [0, 0, 1], [0, 0, 1]], dtype=bool)
+    assert np.array_equal(
+        pool_present(data, 2, 1, left_out), [[5.0, 2.0, np.nan], [np.nan, 6.0, np.nan]], equal_nan=True
+    )
+    assert np.array_equal(pool_present(data, 2, 2, left_out), [[5.0, np.nan], [np.nan, np.nan]], equal_nan=True)
+    assert np.isnan(data[1, 1]), "the data stay as they are"
 
 
 def test_palette_keeps_what_has_no_number_apart() -> None:
@@ -194,7 +205,7 @@ def test_palette_keeps_what_has_no_number_apart() -> None:
 
 @pytest.fixture
 def view(qtbot: QtBot) -> HeatmapView:
-    view = HeatmapView(THEME, "query row", "column", "max")
+    view = HeatmapView(THEME, "query row", "column")
     view.insert_bar(view.plot)
     qtbot.addWidget(view)
     view.resize(500, 400)
@@ -209,7 +220,7 @@ def test_map_paints_nan_in_its_colour(view: HeatmapView) -> None:
     view.refresh()
     box = view.plot.vb
     scene = box.mapViewToScene(QPointF(3, 10))
-    pixel = view.graphics.grab().toImage().pixelColor(view.graphics.mapFromScene(scene))
+    pixel = take_picture(view, 1.0).pixelColor(view.graphics.mapTo(view, view.graphics.mapFromScene(scene)))
     assert pixel.name() == THEME.bad
 
 

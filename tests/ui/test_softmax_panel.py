@@ -14,7 +14,7 @@ from tests.samples import make_record
 from tests.ui.hands import press_key
 from tests.ui.traces import CAUSAL, states_of, traced_run
 from workbench.model import Failed, Problem, RunRecord, RunRequest, TileConfig, TileStates
-from workbench.ui.heatmap import MASKED, MINUS_INF, NAN
+from workbench.ui.heatmap import COLORS, MASKED, MINUS_INF, NAN
 from workbench.ui.panels.softmax import SoftmaxPanel
 from workbench.ui.panels.softmax_states import MASKED_TEXT, SPLITS_TEXTS, UNSEEN_TEXT
 from workbench.ui.theme import load_theme
@@ -232,6 +232,62 @@ def test_masked_tiles_and_rows_without_a_key_have_their_colours_and_words(panel:
     assert panel.legend.plain() == f"■ {MASKED_TEXT}   ■ {UNSEEN_TEXT}"
     panel.resize(420, 400)
     assert panel.legend.shown() == "■ masked   ■ −inf"
+
+
+@pytest.mark.parametrize("field", ["running max m", "running denominator l", "tile max"])
+def test_a_map_of_more_rows_than_pixels_shows_its_largest_value_and_says_what_it_stands_for(
+    panel: SoftmaxPanel, field: str
+) -> None:
+    panel.resize(1400, 500)
+    record = make_record(problem=replace(PROBLEM, m=2048))
+    states = states_of(record)
+    arrays = {"m_running": states.m_running, "l_running": states.l_running, "m_tile": states.m_tile}
+    for array in arrays.values():
+        assert array is not None
+        array[0, 1003, 2] = 1e3
+    feed(panel, record)
+    panel.field_box.setCurrentText(field)
+    panel.tick()
+    index, (rows, tiles) = panel.view.image.image, panel.view.steps
+    assert rows > 1 and tiles == 1 and 1003 % rows
+    assert index[1003 // rows, 2] == COLORS - 1
+    name = {"running max m": "m", "running denominator l": "l", "tile max": "tile max"}[field]
+    assert f"each row drawn: the largest {name} of {rows} query rows" in panel.readout.plain()
+    panel.view.plot.vb.setRange(yRange=(1000, 1010), padding=0)
+    panel.tick()
+    assert "largest" not in panel.readout.plain()
+
+
+def test_the_borders_of_masked_tiles_stay_right_where_rows_are_pooled(panel: SoftmaxPanel) -> None:
+    record = traced_run(replace(CAUSAL, m=2048, n=2048, heads=1, kv_heads=1, batch=1), TileConfig(32, 256, splits=2))
+    states = states_of(record)
+    assert states.m_running is not None
+    states.m_running[0, 255, 0] = 1e3  # the last row of the last block that sees one tile alone
+    states.m_running[0, 500, 1] = np.nan  # a fault
+    feed(panel, record)
+    index, (rows, _) = panel.view.image.image, panel.view.steps
+    assert rows > 1
+    seen = (np.arange(2048) // 32 * 32 + 31) // 256  # the last tile that a row's block sees
+    for i in range(len(index)):
+        last = int(seen[i * rows : (i + 1) * rows].max())
+        assert (index[i, last + 1 :] == MASKED).all() and (index[i, : last + 1] != MASKED).all()
+    assert index[255 // rows, 0] == COLORS - 1
+    assert index[500 // rows, 1] == NAN and (index == NAN).sum() == 1
+    assert panel.split_borders.getData()[0].tolist() == [3.5, 3.5]
+
+
+def test_tiles_narrower_than_a_pixel_keep_numbers_beside_masked_ones(panel: SoftmaxPanel) -> None:
+    problem = replace(CAUSAL, m=64, n=64 * 1024, heads=1, kv_heads=1, batch=1)
+    tiles = 4096
+    ones = np.ones((1, 64, tiles), dtype=np.float32)
+    ones[0, :, tiles - 1] = np.nan  # of rows that see all tiles but the last, which is left out for the first block
+    panel.take(replace(make_record(problem=PROBLEM).started, request=RunRequest(problem)))
+    panel.take(TileStates(16, 16, problem.n, ones, ones, ones, complete=True))
+    panel.tick()
+    index, (_, columns) = panel.view.image.image, panel.view.steps
+    assert columns > 1
+    assert index[0, -1] not in (MASKED, NAN), "other tiles of that pixel have numbers"
+    assert index[63, -1] == NAN, "a tile that this block sees"
 
 
 def test_key_splits_are_drawn_named_and_break_the_lines(panel: SoftmaxPanel) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.ui.traces import CAUSAL, TILE, states_of, traced_run
-from workbench.model import Problem, TileConfig
+from workbench.model import Problem, TileConfig, TileStates
 from workbench.ui.panels.softmax_lines import broken_line
-from workbench.ui.panels.softmax_states import MASKED_TEXT, UNSEEN_TEXT, HeadStates
+from workbench.ui.panels.softmax_states import MASKED_TEXT, UNSEEN_TEXT, HeadStates, levels, pooled_texts
 
 
 def head_states(problem: Problem = CAUSAL, tile: TileConfig = TILE, index: int = 0, title: str = "") -> HeadStates:
@@ -94,3 +94,32 @@ def test_splits_of_one_tile_are_lines_that_can_be_seen() -> None:
     x, y = broken_line(np.array([1.0, 2.0]), np.array([1]))
     assert x.tolist() == [-0.4, 0.4, 0.5, 0.6, 1.4]
     assert y[[0, 1, 3, 4]].tolist() == [1.0, 1.0, 2.0, 2.0] and np.isnan(y[2])
+
+
+def test_levels_and_contents_are_of_all_rows() -> None:
+    """Also of maps so large that looking at some of the rows would be quicker."""
+    data = np.ones((1, 40_000, 32), dtype=np.float32)
+    data[0, 12_345, 6], data[0, 777, 3], data[0, 39_999, 31] = 9.0, -4.0, np.nan
+    assert levels(data[0], from_zero=False) == (-4.0, 9.0)
+    assert levels(data[0], from_zero=True) == (0.0, 9.0)
+    shown = HeadStates(Problem(40_000, 512, 16), TileStates(16, 16, 512, data, data, data), 0)
+    assert shown.contents("m") == {"nan"}
+    data[0, 20_001, 5] = -np.inf
+    assert shown.contents("m") == {"nan", "unseen"}
+    assert levels(data[0], from_zero=False) == (-4.0, 9.0)
+    assert levels(np.full((3, 2), np.nan), from_zero=False) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        ((1, 1), ""),
+        ((6, 1), "each row drawn: the largest l of 6 query rows"),
+        ((1, 2), "each column drawn: the largest l of 2 key tiles"),
+        ((6, 2), "each cell drawn: the largest l of 6 query rows × 2 key tiles"),
+    ],
+)
+def test_what_is_pooled_is_said(steps: tuple[int, int], words: str) -> None:
+    texts = pooled_texts("l", *steps)
+    assert texts[0] == words
+    assert all(("6 query rows" in text) == (steps[0] > 1) for text in texts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -87,7 +88,7 @@ def test_timing_in_turns_counts_seconds_and_launches(verdict: Verdict) -> None:
     verdict.take(make_record(1, protocol="warm").started)
     verdict.take(Progress("timing kernel and baseline in turns: warm", 0, 20_000))
     assert verdict.text().startswith(
-        "article 16×16, 128 × 512 × 64 timing kernel and baseline in turns: warm, 0.0 of 20 s"
+        "article 16×16, 128 × 512 × 64, seed 1 timing kernel and baseline in turns: warm, 0.0 of 20 s"
     )
     for role in ROLES:
         verdict.take(Samples(role, np.ones(4)))
@@ -136,7 +137,7 @@ def test_the_kernel_has_its_precision_and_the_splits_that_were_made(verdict: Ver
     record = make_record(1)
     made = replace(record.measured[0].measurement, precision="bf16x3", tile=TileConfig(64, 32, splits=4))
     replay(verdict, replace(record, measured=(replace(record.measured[0], measurement=made), record.measured[1])))
-    assert "article bf16x3 64×32, 4 splits, 128 × 512 × 64" in shown(verdict)
+    assert "article bf16x3 64×32, 4 splits, 128 × 512 × 64, seed 1" in shown(verdict)
 
 
 def test_another_attention_is_called_by_its_name(verdict: Verdict) -> None:
@@ -148,14 +149,56 @@ def test_another_attention_is_called_by_its_name(verdict: Verdict) -> None:
     assert any(text.endswith("slower than FlexAttention") for text in texts)
 
 
-def test_without_rounds_the_factor_has_a_spread_in_its_sense_and_no_interval(verdict: Verdict) -> None:
+def test_without_rounds_the_factor_has_an_interval_that_is_not_paired(verdict: Verdict) -> None:
     replay(verdict, make_record(3, kernel_us=380.0, baseline_us=190.0))
-    label = next(label for label in verdict.findChildren(ElidedLabel) if label.text().startswith("spread p20–p80 "))
-    low, high = (float(x) for x in label.text().removeprefix("spread p20–p80 ").removesuffix("×").split("–"))
+    kind = "95% interval, not paired "
+    label = next(label for label in verdict.findChildren(ElidedLabel) if label.text().startswith(kind))
+    low, high = (float(x) for x in label.text().removeprefix(kind).removesuffix("×").split("–"))
     assert 1.8 < low < high < 2.2
     ratio = next(label for label in verdict.findChildren(ElidedLabel) if label.text().endswith("slower than SDPA"))
-    assert "there is no interval" in ratio.toolTip() and "95%" not in ratio.toolTip()
+    assert "not timed in turns, so that a drift between the two is not cancelled" in ratio.toolTip()
     assert "SDPA / kernel 0.5" in ratio.toolTip()
+
+
+@pytest.mark.usefixtures("styled")
+def test_two_intervals_that_overlap_are_level_under_article(verdict: Verdict) -> None:
+    record = make_record(1, kernel_us=100.0, baseline_us=101.6)
+    known = of_half(of_half(record, "kernel", 0.016, "fixed"), "baseline", 0.011, "fixed")
+    replay(verdict, known)
+    texts = shown(verdict)
+    settle(verdict, 700)
+    seen = [label.shown_text() for label in verdict.findChildren(ElidedLabel) if label.isVisible()]
+    assert any(re.fullmatch(r"[\d.]+–[\d.]+× not paired", text) for text in seen), "its bounds are not cut"
+    assert texts["level with SDPA"] == DARK.color("text") and "faster" not in verdict.text()
+    replay(verdict, of_half(of_half(record, "kernel", 0.005, "fixed"), "baseline", 0.005, "fixed"))
+    assert shown(verdict)["1.6% faster than SDPA"] == DARK.color("good")
+
+
+def test_without_an_interval_of_either_nothing_is_faster_nor_level(verdict: Verdict) -> None:
+    replay(verdict, of_half(make_record(1, kernel_us=100.0, baseline_us=200.0), "baseline", None, "fixed"))
+    texts = shown(verdict)
+    assert texts["no interval"] == DARK.color("text") and "too few launches for an interval" in texts
+    assert "faster" not in verdict.text() and "level" not in verdict.text()
+
+
+def test_inputs_and_seed_are_said_where_they_are_not_the_plain_ones(verdict: Verdict) -> None:
+    replay(verdict, make_record(1, Problem(16, 32, 8, seed=7, inputs="zeros")))
+    assert "article 16×16, 16 × 32 × 8, zeros inputs, seed 7" in shown(verdict)
+    replay(verdict, make_record(1, Problem(16, 32, 8)))
+    assert "article 16×16, 16 × 32 × 8" in shown(verdict)
+
+
+@pytest.mark.parametrize(("rtol", "tolerance"), [(2e-3, "over 2.0e-3"), (1e-2, "rtol 0.01, atol 0.002")])
+@pytest.mark.usefixtures("styled")
+def test_a_wrong_headline_says_its_tolerance_at_any_width(verdict: Verdict, rtol: float, tolerance: str) -> None:
+    record = make_record(4, passed=False)
+    error = replace(record.checked[0].error, rtol=rtol)
+    record = replace(record, checked=(replace(record.checked[0], error=error), record.checked[1]))
+    replay(verdict, record)
+    settle(verdict, 620)
+    seen = [label.shown_text() for label in verdict.findChildren(ElidedLabel) if label.isVisible()]
+    assert any("WRONG: " in text and "e-2" in text for text in seen)
+    assert any(tolerance in text for text in seen), seen
 
 
 def test_wrong_is_first_and_there_is_no_ratio(verdict: Verdict) -> None:
@@ -385,8 +428,8 @@ def test_an_old_recording_has_the_intervals_of_its_samples_and_says_what_it_lack
     record = make_record(1, launches=20)
     replay(verdict, of_latency(of_latency(record, interval=None), "baseline", interval=None))
     assert "too few" not in verdict.text()
-    halves = verdict.ending.text().removeprefix("single launches: kernel ±").split("%, SDPA ±")
-    assert all(0 < float(half.removesuffix("%")) < 5 for half in halves)
+    halves = re.findall(r"(?<=[±+−])[\d.]+(?=%)", verdict.ending.text())
+    assert len(halves) >= 2 and all(0 < float(half) < 5 for half in halves)
     missing = "not recorded: device state, source, recheck"
     assert verdict.chips.texts() == (missing,)
     assert "not recorded: clocks, power" in verdict.chips.shown()[0].toolTip()
@@ -405,7 +448,7 @@ def test_level_is_said_where_the_interval_contains_1(verdict: Verdict) -> None:
     replay(verdict, replace(record, comparison=Comparison(Ratio(1.01, 1.005, 1.015))))
     assert "1% faster than SDPA" in shown(verdict)
     replay(verdict, replace(record, comparison=Comparison(Ratio(1.5, 0.0, float("inf")))))
-    assert "level with SDPA" in shown(verdict)
+    assert "no interval" in shown(verdict) and "level" not in verdict.text()
     assert "inf" not in verdict.text()
 
 
@@ -458,7 +501,7 @@ def test_launch_bound_modes_and_drift_are_chips(verdict: Verdict) -> None:
     record = of_latency(record, "baseline", modes=Modes((383.6, 389.6), (0.82, 0.18)))
     verdict.resize(1600, verdict.height())
     replay(verdict, record)
-    bound = "launch-bound: 5.1 µs of 14.9 µs is the kernel"
+    bound = "launch-bound when launched one by one: 5.1 µs of 14.9 µs is the kernel"
     modes = "SDPA two modes: 383.6 µs (82%) and 389.6 µs (18%)"
     assert findings(verdict) == [bound, "drifting by +2.0%", modes]
     assert "attention_kernel" in verdict.chips.shown()[0].toolTip()
@@ -521,7 +564,9 @@ SOURCE = "recording: h200-article-shapes, NVIDIA H200, 2026-11-30"
 def test_the_headline_becomes_shorter_instead_of_being_cut(verdict: Verdict, protocol: str, width: int) -> None:
     state = recorded_state("throttled") if protocol == "cold" else None
     verdict.show_source(SOURCE)
-    replay(verdict, make_record(1, WIDE, kernel_us=762.6, protocol=protocol, device_state=state))
+    record = make_record(1, WIDE, kernel_us=762.6, protocol=protocol, device_state=state)
+    ended_by: Ending = "fixed" if protocol == "article" else "precision"
+    replay(verdict, of_half(of_half(record, "kernel", 0.006, ended_by), "baseline", 0.004, ended_by))
     settle(verdict, width)
     assert set(cut(verdict)) <= {SOURCE}
     assert verdict.protocol.shown_text() == verdict.protocol.text()
@@ -563,5 +608,5 @@ def test_what_is_wrong_is_never_half_a_number_nor_left_out(verdict: Verdict) -> 
     replay(verdict, replace(record, measured=(record.measured[0], Measured(bad))))
     settle(verdict, 700)
     seen = [label.shown_text() for label in verdict.findChildren(ElidedLabel) if label.isVisible()]
-    assert any(text.startswith("WRONG: max error ") and not text.endswith("…") for text in seen)
+    assert any(text.startswith("WRONG: ") and text.endswith(" over 2.0e-3") for text in seen)
     assert any(text in ("SDPA efficient, WRONG", "WRONG") for text in seen)

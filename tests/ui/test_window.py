@@ -242,6 +242,46 @@ def test_a_session_is_opened_with_what_it_holds(qtbot: QtBot, make_test_window: 
     assert [r.run_id for r in window.results.records()] == [1, 2]
 
 
+def test_a_session_with_runs_shows_its_last_finished_one_and_runs_nothing(
+    qtbot: QtBot, make_test_window: MakeWindow, tmp_path: Path
+) -> None:
+    session = Session(tmp_path / "kept.tilescope")
+    session.add(make_record(1, Problem(16, 32, 8)))
+    last = session.add(make_record(2, Problem(32, 64, 8), TileConfig(32, 32)))
+    session.add(make_record(3, Problem(16, 32, 8), failure=Failed("died", "the engine died")))
+    window = make_test_window("kept.tilescope")
+    with qtbot.waitSignal(window._worker.arrived, timeout=RUN_MS):
+        window.start(None)
+    window.flush()
+    assert "32×32, 32 × 64 × 8" in window.verdict.text() and "Ready" not in window.verdict.text()
+    selected = window.results.selected()
+    assert selected is not None and selected.run_id == last.run_id
+    assert window.controls.request() == last.started.request
+    assert not window.is_running() and len(window.results.records()) == 3
+
+
+def test_a_form_that_is_not_of_the_run_shown_says_so(
+    qtbot: QtBot, make_test_window: MakeWindow, tmp_path: Path
+) -> None:
+    window = make_test_window()
+    setup = window.docks.dock("controls")
+    assert setup.windowTitle() == "Setup", "before any run"
+    record = run_to_end(qtbot, window, SMALL)
+    assert setup.windowTitle() == "Setup"
+    window.controls.set_request(replace(SMALL, problem=replace(SMALL.problem, m=24)))
+    assert setup.windowTitle() == "Setup – differs from the run shown" and setup.toolTip().endswith("shown: M")
+    action = setup.toggleViewAction()
+    assert action is not None and action.text() == "Setup"
+    window.controls.set_request(record.started.request)
+    assert setup.windowTitle() == "Setup"
+    path = tmp_path / "elsewhere.tilescope"
+    Session(path).add(make_record(1))
+    window.open_recording(path)
+    assert setup.windowTitle() == "Setup – differs from the run shown"
+    window.show_record(record)
+    assert setup.windowTitle() == "Setup"
+
+
 def test_a_run_that_cannot_be_written_is_held_and_can_be_saved(
     qtbot: QtBot, make_test_window: MakeWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,8 +37,8 @@ PAIRED_TIP = (
     "The median ratio of rounds in which both were launched, and its 95% interval by a bootstrap of those rounds."
 )
 FIGURES_TIP = (
-    "The two figures compared. They were not timed in turns, so that there is no interval: "
-    "the spread is from the 20th and 80th percentiles of the single launches of both."
+    "The quotient of the two figures, and the 95% intervals of both medians combined. Kernel and baseline were not "
+    "timed in turns, so that a drift between the two is not cancelled."
 )
 
 
@@ -104,7 +104,9 @@ class Answer:
         # Whatever else happened, a wrong output is what must be seen first.
         if error is not None and not error.passed:
             value, short = words.wrong_text(error), words.wrong_text(error, short=True)
-            lines["state"] = Line(f"{_subject(record)}{after}", value, "bad", short_value=short)
+            # Two tolerances are too long for the short value; the caption's beginning is seen at any width.
+            held = "" if error.rtol == error.atol else f"{words.tolerance_text(error)}: "
+            lines["state"] = Line(f"{held}{_subject(record)}{after}", value, "bad", short_value=short)
             lines.pop("detail", None)
         elif any(r.failed for r in record.rechecked):
             lines["state"] = _changed(record, after)
@@ -218,13 +220,13 @@ def _comparison(record: RunRecord) -> dict[str, Line]:
         return {}
     paired = record.comparison is not None
     color = "text" if result.is_level or result.baseline_over_kernel < 1 else "good"
-    bounds = "interval" if paired else "spread"
-    level = f" The {bounds} contains 1: which one is faster is open." if result.is_level else ""
+    level = " The interval contains 1: which one is faster is open." if result.is_level else ""
     value = words.comparison_text(result, words.named("baseline", record))
     tooltip = (
         f"SDPA / kernel {words.number(result.baseline_over_kernel)}. {PAIRED_TIP if paired else FIGURES_TIP}{level}"
     )
-    return {"ratio": Line(words.bounds_text(result, paired), value, color, tooltip)}
+    caption, short = words.bounds_text(result, paired), words.bounds_text(result, paired, short=True)
+    return {"ratio": Line(caption, value, color, tooltip, short_caption=short)}
 
 
 def _error(record: RunRecord) -> dict[str, Line]:

@@ -31,6 +31,14 @@ def side_width(ticks: str, name_lines: int = 1) -> float:
     return text_width(ticks) + name_lines * text_height() + 10
 
 
+def name_height() -> float:
+    """Height of an axis below a plot that has room for its numbers and its name.
+
+    Left to itself an axis learns the height of its numbers as it is first painted, too late for that picture.
+    """
+    return 2 * text_height() + 8
+
+
 class NamedAxis(pg.AxisItem):  # type: ignore[misc]
     """An axis that takes the longest of its names that fits, and keeps it in its middle.
 

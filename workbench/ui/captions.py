@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from workbench.model import Started
-from workbench.ui.words import heads_text, kernel_text, tile_text
+from workbench.ui.words import heads_text, inputs_text, kernel_text, splits_text
+from workbench.wording import counted
 
 
 def caption_text(started: Started) -> str:
-    """Kernel and tile, problem, protocol, device, versions and date of a run; what is not known is left out."""
+    """Kernel, tile, problem with its inputs, protocol, device, versions and date of a run, as far as they are known."""
     request, device, problem = started.request, started.device, started.request.problem
     tile = request.tile
-    launch = f"{tile_text(tile)} tiles, {tile.num_warps} warps, {tile.num_stages} stages"
-    kind = ", ".join(filter(None, (problem.shape, heads_text(problem), problem.dtype, "causal" * problem.causal)))
+    splits = f"{splits_text(tile)} splits" if tile.splits != 1 else ""
+    launch = (f"{tile.label} tiles", splits, counted(tile.num_warps, "warp"), counted(tile.num_stages, "stage"))
+    kind = (problem.shape, heads_text(problem), problem.dtype, "causal" * problem.causal, inputs_text(problem))
     versions = (("torch", device.torch), ("triton", device.triton), ("driver", device.driver))
     parts = (
-        f"{kernel_text(request.kernel, request.precision)}, {launch}",
-        f"M × N × D {kind}",
+        ", ".join(filter(None, (kernel_text(request.kernel, request.precision), *launch))),
+        f"M × N × D {', '.join(filter(None, kind))}",
         f"{request.protocol} protocol",
         device.name if device.mode == "cuda" else f"{device.name}, {device.mode_label}",
         ", ".join(f"{name} {version}" for name, version in versions if version),

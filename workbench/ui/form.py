@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from workbench.model import INPUT_DISTRIBUTIONS, PROTOCOLS
+from workbench.model import INPUT_DISTRIBUTIONS, PROTOCOLS, RunRequest
 from workbench.presets import PRESETS
 from workbench.ui.fields import AutoField, Choice, Field, Flag, FloatField, IntField, SecondsField
 from workbench.ui.form_rows import Row, make_row
+from workbench.ui.form_rules import look_up
 from workbench.validate import BLOCK_RANGE, STAGES, WARPS
 
 CUSTOM = "Custom"
@@ -228,3 +229,10 @@ def make_preset_row() -> Row:
     choice = Choice({CUSTOM: "", **{preset.name: preset.title for preset in PRESETS}})
     choice.set_reasons({CUSTOM: "shown when the form matches no preset"})
     return make_row(choice, "preset", "Preset", "", "Problems people know: shape, tile and tolerances at once.")
+
+
+def differing_fields(one: RunRequest, other: RunRequest) -> tuple[str, ...]:
+    """The labels of the fields that differ. A device that is left open ("auto") agrees with any."""
+    open_device = "auto" in (one.device, other.device)
+    names = (spec for spec in FIELDS if not (spec.name == "device" and open_device))
+    return tuple(spec.label for spec in names if look_up(one, spec.name) != look_up(other, spec.name))

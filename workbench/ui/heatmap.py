@@ -15,7 +15,7 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 from workbench.model import FloatArray
 from workbench.ui.axes import IndexAxis, ValueAxis, side_width
 from workbench.ui.kept_picture import PlotArea
-from workbench.ui.plotting import Pooling, make_plot, pool, scale_exponent, style_plot, times_ten
+from workbench.ui.plotting import make_plot, pool, pool_present, scale_exponent, style_plot, times_ten
 from workbench.ui.theme import Theme
 from workbench.ui.words import number
 
@@ -63,13 +63,13 @@ class HeatmapView(QWidget):
     moved = pyqtSignal()
     resized = pyqtSignal()
 
-    def __init__(self, theme: Theme, rows: str, columns: str, pooling: Pooling) -> None:
+    def __init__(self, theme: Theme, rows: str, columns: str) -> None:
         super().__init__()
-        self._pooling = pooling
         self._data: FloatArray | None = None
         self._ends: IntArray | None = None
         self._levels = (0.0, 1.0)
         self._drawn: tuple[int, ...] = ()
+        self.steps = (1, 1)  # rows and columns of the data in a drawn cell
         self._dirty = False
         self.graphics = PlotArea()
         self.graphics.ci.layout.setContentsMargins(0, 6, 0, 0)
@@ -185,7 +185,10 @@ class HeatmapView(QWidget):
         return top, min(rows, math.ceil(y1 + 0.5)), left, min(columns, math.ceil(x1 + 0.5))
 
     def refresh(self) -> None:
-        """Draw what can be seen, one cell to a pixel at most; does nothing when that is on the screen already."""
+        """Draw what can be seen, one cell to a pixel at most, the largest of those it stands for.
+
+        Does nothing when that is on the screen already.
+        """
         if self._data is None or not self._dirty:
             return
         self._dirty = False
@@ -201,13 +204,21 @@ class HeatmapView(QWidget):
         key = (top, end, left, right, step_y, step_x)
         if key == self._drawn or end <= top or right <= left:
             return
-        self._drawn = key
-        cells = pool(self._data[top:end, left:right], step_y, step_x, self._pooling)
-        masked = None
-        if self._ends is not None:
-            masked = np.arange(left, right, step_x)[None, :] >= self._ends[top:end:step_y, None]
+        self._drawn, self.steps = key, (step_y, step_x)
+        cells, masked = self._cells(top, end, left, right)
         self.image.setImage(np.ascontiguousarray(quantise(cells, *self._levels, masked)), autoLevels=False)
         self.image.setRect(left - 0.5, top - 0.5, cells.shape[1] * step_x, cells.shape[0] * step_y)
+
+    def _cells(self, top: int, end: int, left: int, right: int) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
+        """A part of the data pooled by `steps`, and which of its cells hold nothing but what was left out."""
+        assert self._data is not None
+        data = self._data[top:end, left:right]
+        if self._ends is None or int(self._ends[top:end].min()) >= right:
+            return pool(data, *self.steps), None
+        left_out = np.arange(left, right)[None, :] >= self._ends[top:end, None]
+        if self.steps == (1, 1):
+            return data, left_out
+        return pool_present(data, *self.steps, left_out), ~pool(~left_out, *self.steps)
 
     def point(self, cell: tuple[int, int] | None) -> None:
         """Put the crosshair on `cell` (row, column), or take it away."""

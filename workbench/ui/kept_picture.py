@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pyqtgraph as pg
-from PyQt6.QtCore import QCoreApplication, QEvent, QRectF, QSize, Qt
+from PyQt6.QtCore import QRectF, QSize, Qt
 from PyQt6.QtGui import QPainter, QPaintEvent, QPixmap
 
 
@@ -38,7 +38,11 @@ class KeptPicture:
 
 
 class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
-    """A scene of plots that keeps its picture while no item of it changes."""
+    """A scene of plots that keeps its picture while no item of it changes.
+
+    Qt queues the news of a change, and asks for a paint after them. A paint that comes before them shows what was, and
+    is followed by the right one at once; what takes a picture of the widget calls `settle` first.
+    """
 
     def __init__(self) -> None:
         self.kept = KeptPicture()
@@ -47,6 +51,12 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
 
     def _on_change(self, *_: Any) -> None:
         self.kept.forget()
+        self.viewport().update()
+
+    def settle(self) -> None:
+        """Have the next paint show everything as it is now."""
+        self.ci.layout.activate()
+        self.kept.forget()
 
     def setBackground(self, background: Any) -> None:
         """Take a colour; the scene does not count that as a change of its own."""
@@ -54,11 +64,8 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
         self.kept.forget()
 
     def paintEvent(self, ev: QPaintEvent) -> None:
-        """Show the picture, after what the items have not told yet."""
-        scene = self.scene()
-        scene.prepareForPaint()
-        # Qt queues the news of changes; a paint that comes before them would show what was.
-        QCoreApplication.sendPostedEvents(scene, QEvent.Type.MetaCall)
+        """Show the picture, made anew where something has changed."""
+        self.scene().prepareForPaint()
         painter = QPainter(self.viewport())
         self.kept.draw(painter, self.viewport().size(), self._paint_scene)
         painter.end()

@@ -30,6 +30,7 @@ from workbench.ui.ceilings_control import CeilingsControl
 from workbench.ui.controls import Controls
 from workbench.ui.docks import Docks
 from workbench.ui.filing import Filing
+from workbench.ui.form import differing_fields
 from workbench.ui.menus import build_menus, build_tool_bar
 from workbench.ui.panels.panel import Panel
 from workbench.ui.pictures import DEFAULT_SCALE, take_picture
@@ -40,6 +41,7 @@ from workbench.ui.stage import Stage
 from workbench.ui.status_bar import StatusBar
 from workbench.ui.theme import Theme, apply_theme, load_theme
 
+SETUP = "Setup"
 FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
 
 
@@ -74,12 +76,22 @@ class MainWindow(QMainWindow):
         """Start the engine, and a first run: `request`, or None for one that suits the device once it is known."""
         self._welcome = request is None
         self.status.show_starting()
-        if request is not None:
+        if request is None:
+            self._show_last()
+        else:
             self.controls.set_request(request)
             self._tile_open = bool(request.auto_tile)
             self._runs.submit(request)
         # After the first frame: the window appears before torch is imported beside it.
         QTimer.singleShot(0, self._worker.start)
+
+    def _show_last(self) -> None:
+        """Show the last finished run that the session already holds, with its settings in the form, if there is one."""
+        own = [run for run in self._library.records() if not run.source and isinstance(run.end, Finished)]
+        if own:
+            self.results.select((own[-1].source, own[-1].run_id))
+            self.controls.set_request(own[-1].started.request)
+            self.show_record(own[-1])
 
     def run(self) -> None:
         """Run what the form says, after a question if that will take long."""
@@ -96,6 +108,7 @@ class MainWindow(QMainWindow):
         self._welcome = False
         where = f"recording: {record.source}, {record.started.device.name}, {record.started.started_at[:10]}"
         self._stage.replay(whole.events(), where if record.source else "")
+        self._compare_form()
 
     def open_recording(self, path: Path) -> RunRecord:
         """Add a recording's runs to the table and show its last finished one, else its last.
@@ -188,7 +201,7 @@ class MainWindow(QMainWindow):
         self.status = StatusBar()
         self.setStatusBar(self.status)
         titles = {
-            "controls": "Setup",
+            "controls": SETUP,
             "results": self.results.title,
             **{p.name: p.title for p in self._stage.panels.values()},
         }
@@ -267,6 +280,7 @@ class MainWindow(QMainWindow):
         self._runs.take(event)
         if isinstance(event, Started):
             self._show_tile(event.request)
+            self._compare_form()
 
     def _show_tile(self, request: RunRequest) -> None:
         """Put the tile that the engine has chosen into the form, unless something else was entered meanwhile."""
@@ -313,6 +327,17 @@ class MainWindow(QMainWindow):
 
     def _on_request_changed(self, request: RunRequest | None) -> None:
         self._welcome = self._welcome and request is not None and request == self._first_request
+        self._compare_form()
+
+    def _compare_form(self) -> None:
+        """Say beside the form's title where it is not what the run shown was made with; the list of docks keeps its."""
+        shown, dock = self._stage.request, self.docks.dock("controls")
+        differing = differing_fields(self.controls.request(), shown) if shown is not None else ()
+        dock.setWindowTitle(f"{SETUP} – differs from the run shown" if differing else SETUP)
+        dock.setToolTip(f"not as in the run shown: {', '.join(differing)}" if differing else "")
+        action = dock.toggleViewAction()
+        if action is not None:
+            action.setText(SETUP)
 
     def _on_submitted(self) -> None:
         self._shown = None

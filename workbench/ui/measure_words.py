@@ -32,11 +32,6 @@ INTERVAL_TIP = "95% interval of the median"
 WATCHED = "the device was watched while launches were timed: nothing is known that would have changed the times"
 
 
-def has_interval(latency: Latency) -> bool:
-    """Whether there were enough samples for an interval of the median."""
-    return interval_of(latency) is not None
-
-
 def interval_range_text(latency: Latency) -> str:
     """The 95% interval of the median with its unit; "" without one."""
     interval = interval_of(latency)

@@ -8,6 +8,8 @@ from PyQt6.QtCore import QRect, QSize, Qt
 from PyQt6.QtGui import QFontMetrics, QGuiApplication, QImage, QPainter
 from PyQt6.QtWidgets import QWidget
 
+from workbench.ui.kept_picture import PlotArea
+
 DEFAULT_SCALE = 2.0
 MARGIN = 8  # px around a caption
 SEPARATOR = " · "  # between the parts of a caption
@@ -27,6 +29,8 @@ def take_picture(widget: QWidget, scale: float = DEFAULT_SCALE, caption: str = "
     image = QImage((widget.size() + QSize(0, below)) * scale, QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(scale)
     image.fill(widget.palette().window().color())
+    for plots in widget.findChildren(PlotArea):
+        plots.settle()
     painter = QPainter(image)
     widget.render(painter)
     painter.setFont(widget.font())

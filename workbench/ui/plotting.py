@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyqtgraph as pg
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QPainterPath
@@ -16,7 +17,6 @@ from workbench.model import ROLES, FloatArray, Role
 from workbench.ui.axes import NamedAxis
 from workbench.ui.theme import Theme
 
-Pooling = Literal["max", "first"]
 DRAWN: tuple[Role, ...] = tuple(reversed(ROLES))  # in drawing order: the kernel lies over SDPA
 LEAST_US = 1e-3  # below any clock's resolution; keeps a zero from a coarse clock on a log axis
 
@@ -108,14 +108,20 @@ def step_outline(counts: FloatArray, edges: FloatArray) -> QPainterPath:
     return path
 
 
-def pool(data: FloatArray, rows: int, columns: int, how: Pooling) -> FloatArray:
-    """`data` with every `rows` x `columns` block made one cell: its largest value (NaN wins), or its first."""
-    if how == "first":
-        return data[::rows, ::columns]
+def pool(data: npt.NDArray[Any], rows: int, columns: int) -> npt.NDArray[Any]:
+    """`data` with every `rows` x `columns` block made one cell: its largest value; NaN wins."""
     return _largest(_largest(data, rows).T, columns).T
 
 
-def _largest(data: FloatArray, step: int) -> FloatArray:
+def pool_present(data: FloatArray, rows: int, columns: int, left_out: npt.NDArray[np.bool_]) -> FloatArray:
+    """`pool` of the cells that are there: a NaN where `left_out` is true wins only in blocks of nothing else."""
+    absent = left_out & np.isnan(data)
+    cells = pool(np.where(absent, -np.inf, data), rows, columns).copy()
+    cells[~pool(~absent, rows, columns)] = np.nan
+    return cells
+
+
+def _largest(data: npt.NDArray[Any], step: int) -> npt.NDArray[Any]:
     """Largest of every `step` rows. Whole-row maxima of strided slices: far faster than a reduction over blocks."""
     if step == 1:
         return data

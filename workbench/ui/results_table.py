@@ -13,8 +13,9 @@ from workbench.model import RunRecord
 from workbench.ui.run_columns import COLUMNS, tsv
 from workbench.ui.runs_model import RunKey, RunsModel, RunsProxy, run_key
 from workbench.ui.theme import Theme
+from workbench.ui.whole_words import WholeWords
 
-PADDING = 14  # px: of a cell, both sides; the arrow that marks the sorting stands above the title
+PADDING = 13  # px: of a cell, both sides; the arrow that marks the sorting stands above the title
 
 
 class RunsView(QTableView):
@@ -135,6 +136,7 @@ class ResultsTable(QWidget):
         view.setShowGrid(False)
         view.setWordWrap(False)
         view.setTextElideMode(Qt.TextElideMode.ElideRight)
+        view.setItemDelegate(WholeWords(frozenset(i for i, column in enumerate(COLUMNS) if column.is_number), view))
         view.setTabKeyNavigation(False)
         view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -162,7 +164,7 @@ class ResultsTable(QWidget):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Make each column as wide as its title and cells need, up to its most, if the user has not sized it.
+        """Make each column as wide as its title and cells need, words up to its most, if the user has not sized it.
 
         Columns in which every run says the usual are hidden.
         """
@@ -176,7 +178,8 @@ class ResultsTable(QWidget):
                 continue
             widest = max(map(metrics.horizontalAdvance, self._runs.texts(i)), default=0)
             widest = max([widest, *map(strong.horizontalAdvance, self._runs.bold_texts(i))])
-            widest = min(widest, column.most * metrics.horizontalAdvance("0"))
+            if not column.is_number:
+                widest = min(widest, column.most * metrics.horizontalAdvance("0"))
             self._view.setColumnWidth(i, max(widest, metrics.horizontalAdvance(column.title)) + PADDING)
         self._fitting = False
 

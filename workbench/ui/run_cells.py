@@ -69,7 +69,8 @@ def problem_cell(record: RunRecord) -> Cell:
     p = record.started.request.problem
     shared = f"/{p.kv_heads}" if p.kv_heads != p.heads else ""
     heads = f"{p.batch}×{p.heads}{shared}" if p.total_heads > 1 else ""
-    special = (heads, p.dtype if p.dtype != "fp32" else "", "causal" if p.causal else "")
+    values = (p.inputs if p.inputs != "normal" else "", f"seed {p.seed}" if p.seed else "")
+    special = (*values, heads, p.dtype if p.dtype != "fp32" else "", "causal" if p.causal else "")
     text = " ".join(filter(None, (p.shape.replace(" × ", "×"), *special)))
     mask = "causal mask, aligned to the lower right" if p.causal else "no mask"
     tooltip = f"M × N × D = {p.shape}, {p.dtype}\nbatch {p.batch}, heads {p.heads}, KV heads {p.kv_heads}\n{mask}"

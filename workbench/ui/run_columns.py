@@ -15,8 +15,9 @@ from workbench.ui.run_cells import Cell
 class Column:
     """A column: `export` names, with units, what is copied of it; `most` is its greatest first width, in digits.
 
-    It is as wide as its cells need, up to that; longer ones end in an ellipsis. While all of them say `usual`, it is
-    not shown.
+    It is as wide as its cells need; one of words no wider than that, and longer ones end in an ellipsis. While all of
+    them say `usual`, it is not shown. What tells runs apart at a glance comes first: in a small window the others are
+    beyond its edge.
     """
 
     title: str
@@ -34,27 +35,6 @@ COLUMNS = (
     Column("Run", "the run's number", ("run", "started"), 5, cells.number_cell),
     Column("State", "whether the output is right, before how fast it is", ("state",), 20, cells.state_cell, False),
     Column(
-        "!", "what must be known beside the times", ("warnings",), 3, times.warnings_cell, False, usual=cells.MISSING
-    ),
-    Column(
-        "M × N × D",
-        "the problem, then its heads (batch × heads / KV), dtype and mask",
-        _PROBLEM,
-        36,
-        cells.problem_cell,
-        False,
-    ),
-    Column(
-        "Kernel",
-        "the Triton kernel, and its precision where not ieee",
-        ("kernel", "precision"),
-        18,
-        cells.kernel_cell,
-        False,
-    ),
-    Column("Tile", "BLOCK_M × BLOCK_N, rows", ("BLOCK_M", "BLOCK_N"), 8, cells.tile_cell, False),
-    Column("Splits", "key splits", ("splits",), 6, cells.splits_cell, usual="1"),
-    Column(
         "Protocol",
         "how the launches were timed; the time beside it is an average of an unbroken block, or a median",
         ("protocol",),
@@ -70,6 +50,9 @@ COLUMNS = (
         lambda r: times.time_cell(r, "kernel"),
     ),
     Column(
+        "!", "what must be known beside the times", ("warnings",), 3, times.warnings_cell, False, usual=cells.MISSING
+    ),
+    Column(
         "SDPA",
         "SDPA's time, as the kernel's",
         ("SDPA time (µs)", "SDPA time is", "SDPA median (µs)"),
@@ -83,6 +66,24 @@ COLUMNS = (
         14,
         times.ratio_cell,
     ),
+    Column(
+        "M × N × D",
+        "the problem, then its inputs, seed, heads (batch × heads / KV), dtype and mask where not the plain ones",
+        _PROBLEM,
+        36,
+        cells.problem_cell,
+        False,
+    ),
+    Column(
+        "Kernel",
+        "the Triton kernel, and its precision where not ieee",
+        ("kernel", "precision"),
+        18,
+        cells.kernel_cell,
+        False,
+    ),
+    Column("Tile", "BLOCK_M × BLOCK_N, rows", ("BLOCK_M", "BLOCK_N"), 8, cells.tile_cell, False),
+    Column("Splits", "key splits", ("splits",), 6, cells.splits_cell, usual="1"),
     Column(
         "Max error", "the kernel's, against float64", ("max error",), 9, lambda r: cells.max_error_cell(r, "kernel")
     ),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import inf
 from time import perf_counter
 
-from workbench.model import CeilingsMeasured, Log, Progress, Ready, RunEvent, RunRecord, Started
+from workbench.model import CeilingsMeasured, Log, Progress, Ready, RunEvent, RunRecord, RunRequest, Started
 from workbench.ui.captions import caption_text
 from workbench.ui.panels import PANELS
 from workbench.ui.panels.panel import Panel
@@ -48,6 +48,11 @@ class Stage:
     def _note(self, event: RunEvent) -> None:
         if isinstance(event, Started):
             self._started = event
+
+    @property
+    def request(self) -> RunRequest | None:
+        """What the run shown was asked for; None before any."""
+        return self._started.request if self._started is not None else None
 
     def caption(self, name: str) -> str:
         """The line below a picture of the panel called `name`; "" before any run, and for what is of no run."""

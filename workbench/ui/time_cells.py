@@ -20,7 +20,7 @@ from workbench.ui.measure_words import (
     watched_text,
 )
 from workbench.ui.run_cells import Cell, Tone, missing_cell, words_cell
-from workbench.ui.words import SPREAD, against_text, bounds_text, comparison_text, named, wrong_text
+from workbench.ui.words import NOT_PAIRED, PAIRED, against_text, bounds_text, comparison_text, named, wrong_text
 
 TFLOPS = find_metric("tflops").value
 INTERPRETER_MARK = "interp."
@@ -108,15 +108,15 @@ def ratio_cell(record: RunRecord) -> Cell:
     paired = record.comparison is not None
     numbers = tuple(f"{value:.4g}" for value in (r.baseline_over_kernel, r.low, r.high))
     bounds = bounds_text(r, paired)
-    spread = f"of the single launches, about the quotient of the {figure_kind(kernel.latency)}s"
-    how = "from paired rounds" if paired else spread
-    level = f"\nthe {'interval' if paired else 'spread'} contains 1: which one is faster is open" if r.is_level else ""
+    figures = f"the quotient of the {figure_kind(kernel.latency)}s, with the intervals of both medians combined\n"
+    how = "from paired rounds" if paired else f"{figures}not timed in turns: a drift between the two is not cancelled"
+    level = "\nthe interval contains 1: which one is faster is open" if r.is_level else ""
     tooltip = (
         f"SDPA's time over the kernel's: {numbers[0]}\n"
         f"{comparison_text(r, named('baseline', record))}: {bounds}, {how}"
         f"{level}\n{kernel.latency.protocol} protocol"
     )
-    return Cell(against_text(r), r.baseline_over_kernel, (*numbers, "95% interval" if paired else SPREAD), tooltip)
+    return Cell(against_text(r), r.baseline_over_kernel, (*numbers, PAIRED if paired else NOT_PAIRED), tooltip)
 
 
 def throughput_cell(record: RunRecord) -> Cell:

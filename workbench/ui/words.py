@@ -21,7 +21,9 @@ FAILURE_WORDS: dict[FailureKind, str] = {
 }
 
 
-SPREAD = "spread p20–p80"
+PAIRED = "95% interval"
+NOT_PAIRED = "95% interval, not paired"
+NO_INTERVAL = "no interval"
 SMALL_FACTOR = 1.02  # a smaller one is said in percent: 1.00× slower would be no answer
 OTHER_BASELINES = {"flex": "FlexAttention", "flash_attn": "flash_attn 2", "flash_attn_3": "flash_attn 3"}
 
@@ -61,9 +63,15 @@ def kind_text(problem: Problem) -> str:
     )
 
 
+def inputs_text(problem: Problem) -> str:
+    """Which values Q, K and V have, where they are not the plain ones: "zeros inputs, seed 7"; else ""."""
+    inputs = f"{problem.inputs} inputs" if problem.inputs != "normal" else ""
+    return ", ".join(filter(None, (inputs, f"seed {problem.seed}" if problem.seed else "")))
+
+
 def problem_text(problem: Problem) -> str:
-    """A problem in a line: its shape, then its heads, dtype and mask where they are not the plain ones."""
-    return ", ".join(filter(None, (problem.shape, heads_text(problem), kind_text(problem))))
+    """A problem in a line: its shape, then its heads, dtype, mask and inputs where they are not the plain ones."""
+    return ", ".join(filter(None, (problem.shape, heads_text(problem), kind_text(problem), inputs_text(problem))))
 
 
 def kernel_text(kernel: str, precision: str) -> str:
@@ -102,16 +110,23 @@ def tolerance_text(error: ErrorStats) -> str:
 
 
 def wrong_text(error: ErrorStats, short: bool = False) -> str:
-    """What is wrong with an output that did not pass; `short` leaves out what it was held to."""
+    """What is wrong with an output that did not pass; `short` leaves out a tolerance of two numbers."""
     if error.non_finite:
         values = "value is" if error.non_finite == 1 else "values are"
         return f"WRONG: {error.non_finite} {values} NaN or infinite"
-    found = f"WRONG: max error {error_text(error.max_abs)}"
-    return found if short else f"{found} over {tolerance_text(error)}"
+    found = error_text(error.max_abs)
+    if short and error.rtol == error.atol:
+        return f"WRONG: {found} over {error_text(error.atol)}"
+    return f"WRONG: max error {found}" + ("" if short else f" over {tolerance_text(error)}")
 
 
 def against_text(ratio: Ratio) -> str:
-    """How the kernel's time is beside the baseline's, in the words of the headline: "1.97× slower", "level"."""
+    """How the kernel's time is beside the baseline's, in the words of the headline: "1.97× slower", "level".
+
+    Without an interval nobody knows: neither that one is faster nor that they are level.
+    """
+    if not math.isfinite(ratio.high):
+        return NO_INTERVAL
     if ratio.is_level:
         return "level"
     is_faster = ratio.baseline_over_kernel > 1
@@ -122,19 +137,24 @@ def against_text(ratio: Ratio) -> str:
 
 def comparison_text(ratio: Ratio, baseline: str = "SDPA") -> str:
     """Who is faster, in words; `baseline` is what the kernel is held against."""
+    if not math.isfinite(ratio.high):
+        return NO_INTERVAL
     return f"{against_text(ratio)} {'with' if ratio.is_level else 'than'} {baseline}"
 
 
-def bounds_text(ratio: Ratio, is_paired: bool) -> str:
+def bounds_text(ratio: Ratio, is_paired: bool, short: bool = False) -> str:
     """What bounds the factor of `comparison_text`, in the same sense, and what these bounds are.
 
-    Only paired rounds give an interval; two protocols' own figures have no more than the spread of their launches.
+    The intervals of two medians that were not timed in turns make one too, which knows nothing of a drift. `short` is
+    for where there is little room.
     """
     if not math.isfinite(ratio.high):
-        return "too few rounds for an interval"
+        return f"too few {'rounds' if is_paired else 'launches'} for an interval"
     shown = ratio if ratio.is_level or ratio.baseline_over_kernel > 1 else ratio.inverse
-    kind = "95% interval" if is_paired else SPREAD
-    return f"{kind} {number(shown.low)}–{number(shown.high)}×"
+    factors = f"{number(shown.low)}–{number(shown.high)}×"
+    if short:
+        return factors if is_paired else f"{factors} not paired"
+    return f"{PAIRED if is_paired else NOT_PAIRED} {factors}"
 
 
 def named(role: Role, record: RunRecord) -> str:

@@ -26,6 +26,7 @@ class KnownCeilings:
         self._told: list[Ceilings] = []
         self._kept: dict[Name, tuple[Ceilings, ...]] = {}
         self._shown = _Shown()
+        self._here: DeviceInfo | None = None  # the engine's device
 
     def take(self, event: Ready | CeilingsMeasured | Started | DeviceState) -> bool:
         """Learn ceilings from the engine, and from a run which GPU it is of; whether that was new."""
@@ -35,10 +36,15 @@ class KnownCeilings:
             case DeviceState():
                 shown = replace(self._shown, uuid=event.trace.facts.uuid or self._shown.uuid)
             case _:
+                self._here = event.device if isinstance(event, Ready) else self._here
                 self._told += [event.ceilings] if event.ceilings is not None else []
                 return event.ceilings is not None
         was, self._shown = self._shown, shown
         return shown != was
+
+    def can_measure(self, device: DeviceInfo) -> bool:
+        """Whether the engine is on that very device, and it has rates to measure."""
+        return self._here is not None and device.mode == "cuda" and self._here.name == device.name
 
     def of(self, device: DeviceInfo) -> Ceilings | None:
         """The ceilings of `device` as the shown run had it, or None where none are known, as for an interpreter."""

@@ -8,7 +8,7 @@ from PyQt6.QtGui import QPainterPath, QResizeEvent
 from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout
 
 from workbench.model import Checked, FloatArray, Rechecked, Role, RunEvent
-from workbench.ui.axes import BREAK, IndexAxis, ValueAxis, side_width, text_height
+from workbench.ui.axes import BREAK, IndexAxis, ValueAxis, name_height, side_width, text_height
 from workbench.ui.cards import Empty, PlotStack, kernel_title, sdpa_title
 from workbench.ui.heatmap import GAP, HeatmapView
 from workbench.ui.panels.error_words import LEFT_OUT_TEXT, details_text, summary_spans, verdict_spans
@@ -42,7 +42,7 @@ class ErrorPanel(MapPanel):
     title = "Error against float64"
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, HeatmapView(theme, "query row", "feature column", "max"))
+        super().__init__(theme, HeatmapView(theme, "query row", "feature column"))
         self.view.plot.getAxis("bottom").set_names("feature column", "column")
         self.rows_plot = make_plot(theme, {"bottom": ValueAxis("bottom")}, left="", bottom="row max")
         axes = {"left": ValueAxis("left"), "bottom": IndexAxis("bottom")}
@@ -89,8 +89,8 @@ class ErrorPanel(MapPanel):
         columns.getAxis("bottom").setHeight(1)
         self.view.graphics.ci.layout.setRowSpacing(0, PROFILE_GAP)
         for plot in (self.view.plot, rows):
-            plot.getAxis("bottom").setHeight(2 * text_height() + 8)
-            plot.layout.setRowFixedHeight(3, 2 * text_height() + 8)  # also where the axis is hidden
+            plot.getAxis("bottom").setHeight(name_height())
+            plot.layout.setRowFixedHeight(3, name_height())  # also where the axis is hidden
         for plot in (self.view.plot, columns):
             plot.getAxis("left").setWidth(max(side_width("00,000"), side_width("0.00", name_lines=2)))
         grid = self.view.graphics.ci.layout
@@ -299,5 +299,5 @@ def _largest_finite(row_max: FloatArray, column_max: FloatArray, errors: FloatAr
 def _thinned(profile: FloatArray) -> tuple[FloatArray, FloatArray]:
     """A profile of MOST_POINTS at most that keeps its peaks, and where its points lie."""
     step = -(-len(profile) // MOST_POINTS)
-    values = pool(profile[:, None], step, 1, "max")[:, 0]
+    values = pool(profile[:, None], step, 1)[:, 0]
     return values, np.arange(len(values)) * step + (step - 1) / 2

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.metrics import format_range, format_time
-from workbench.model import Latency, Role, RunRecord, Started, TileConfig
+from workbench.model import ROLES, Latency, Role, RunRecord, Started, TileConfig
 from workbench.ui.cards import sdpa_title
 from workbench.ui.measure_words import interval_of
 from workbench.ui.panels.launches import Launches
@@ -34,6 +34,11 @@ class Spread:
         known = interval_of(latency)
         interval = (known.low, known.high) if known is not None else None
         return cls(median, p20, p80, interval, block_average(latency))
+
+    @property
+    def marked(self) -> list[float]:
+        """What is marked beside the launches, us: the interval's ends and the block's average, where known."""
+        return [*(self.interval or ()), *([self.block] if self.block is not None else [])]
 
     @property
     def range_text(self) -> str:
@@ -70,19 +75,34 @@ class MadeWith:
         named = (("torch", self.torch), ("triton", self.triton), ("driver", self.driver), ("source", self.source[:8]))
         return ", ".join(f"{name} {value}" for name, value in named if value)
 
+    @property
+    def versions(self) -> tuple[str, str, str]:
+        """What two kernels, or two of SDPA's backends, can have in common; each kernel has a source of its own."""
+        return self.torch, self.triton, self.driver
+
 
 @dataclass(frozen=True)
 class HistoryRun:
-    """One run of the trend. `kernel` has its precision; `wrong` says that the kernel's output failed its check."""
+    """One run of the trend. `kernel` has its precision; `wrong` are those whose output failed its check.
+
+    `variant` is the kernel's name alone: what its source belongs to.
+    """
 
     kernel: str
     tile: TileConfig
     spreads: Mapping[Role, Spread]
-    wrong: bool = False
+    wrong: frozenset[Role] = frozenset()
     shown: bool = False
     baseline: str = "SDPA"
     protocol: str = "article"
     made_with: MadeWith = MadeWith()
+    variant: str = ""
+
+    def is_like(self, other: HistoryRun, role: Role) -> bool:
+        """Whether `role` was made with the same versions in both; sources count between runs of one kernel only."""
+        mine, theirs = self.made_with, other.made_with
+        same_source = role != "kernel" or self.variant != other.variant or mine.source == theirs.source
+        return mine.versions == theirs.versions and same_source
 
 
 def comparable(started: Started) -> tuple[object, ...]:
@@ -113,10 +133,12 @@ class History:
             self._known[id(record)] = _spreads(record)
         return self._known[id(record)]
 
-    def runs(self, started: Started, spreads: Mapping[Role, Spread], wrong: bool, backend: str) -> list[HistoryRun]:
+    def runs(
+        self, started: Started, spreads: Mapping[Role, Spread], wrong: frozenset[Role], backend: str
+    ) -> list[HistoryRun]:
         """The latest runs comparable with the one that `started`, which is marked, or added when unfinished.
 
-        `spreads`, whether its kernel's output is `wrong`, and SDPA's `backend` are of that one.
+        `spreads`, whose output is `wrong`, and SDPA's `backend` are of that one.
         """
         alike = [r for r in self._records if comparable(r.started) == comparable(started) and self._spreads(r)]
         same = [r for r in alike if r.started is started] or [r for r in alike if r.started == started]
@@ -137,14 +159,14 @@ def _spreads(record: RunRecord) -> dict[Role, Spread]:
 def _of_record(record: RunRecord, spreads: Mapping[Role, Spread], shown: bool) -> HistoryRun:
     baseline = record.measurement("baseline") or record.check("baseline")
     backend = baseline.backend if baseline is not None else ""
-    return _history_run(record.started, spreads, record.is_wrong("kernel"), backend, shown)
+    return _history_run(record.started, spreads, frozenset(filter(record.is_wrong, ROLES)), backend, shown)
 
 
 def _history_run(
-    started: Started, spreads: Mapping[Role, Spread], wrong: bool, backend: str, shown: bool
+    started: Started, spreads: Mapping[Role, Spread], wrong: frozenset[Role], backend: str, shown: bool
 ) -> HistoryRun:
     request, device = started.request, started.device
     kernel = kernel_text(request.kernel, request.precision)
     made_with = MadeWith(device.torch, device.triton, device.driver, started.provenance.source_sha256)
     title = sdpa_title(request, backend)
-    return HistoryRun(kernel, request.tile, spreads, wrong, shown, title, request.protocol, made_with)
+    return HistoryRun(kernel, request.tile, spreads, wrong, shown, title, request.protocol, made_with, request.kernel)

@@ -120,10 +120,10 @@ class LatencyPanel(PlotPanel):
             self.hover.hide()
             self.stack.show_reason(EMPTY, self.run.started, self.run.end)
             return
-        runs = self._history.runs(self.run.started, spreads, self.run.is_wrong("kernel"), self.run.backend())
+        runs = self._history.runs(self.run.started, spreads, self.run.wrong_roles(), self.run.backend())
         self._show(samples, runs)
         if not self._zoomed:
-            self._set_range(samples)
+            self._set_range(samples, spreads)
         self.stack.show_plots()
 
     def _show(self, samples: dict[Role, Launches], runs: list[HistoryRun]) -> None:
@@ -143,9 +143,13 @@ class LatencyPanel(PlotPanel):
             view.plot.getAxis("bottom").setHeight(height)
             view.plot.getAxis("left").setWidth(1 if view is self.distribution_plot else side_width("00,000"))
 
-    def _set_range(self, samples: dict[Role, Launches]) -> None:
-        """Show everything; the launches on a range of their own, as earlier runs may be much slower or faster."""
-        ends = [end for launches in samples.values() for end in (launches.ordered[0], launches.ordered[-1])]
+    def _set_range(self, samples: dict[Role, Launches], spreads: dict[Role, Spread]) -> None:
+        """Show everything; the launches on a range of their own, as earlier runs may be much slower or faster.
+
+        With them what is marked beside them: a block's average, which no single launch need come near, and intervals.
+        """
+        ends = [float(end) for launches in samples.values() for end in (launches.ordered[0], launches.ordered[-1])]
+        ends += [end for spread in spreads.values() for end in spread.marked]
         seen = self.scale.to_axis(ends)
         self.samples_plot.plot.setYRange(*reach(float(seen.min()), float(seen.max()), self.scale.log), padding=0)
         for view in self._views():

@@ -19,11 +19,11 @@ from workbench.ui.panels.history import HistoryRun, Spread
 from workbench.ui.panels.latency_plots import time_plot
 from workbench.ui.plotting import DRAWN, TimeScale, reach, style_plot, time_scale
 from workbench.ui.theme import Theme
+from workbench.ui.words import splits_text
 
 MOST_LABEL = 110.0  # px of an upright label; all plots of the panel give up as much height
 SYMBOLS = ("o", "s", "t", "d", "h", "star", "+")  # one for each kernel and precision, in the order of their first runs
-BY_TILE_NAMES = ("runs of this problem, by tile", "runs, by tile", "runs")
-BY_KERNEL_NAMES = ("runs of this problem, by tile and kernel", "runs, by tile and kernel", "runs")
+HOLLOW = "; hollow: other versions"
 FADED = 110  # alpha of the runs that are not the one shown
 APART = 0.16  # of a run's place: how far kernel and SDPA stand from its middle
 
@@ -115,7 +115,7 @@ class HistoryPlot:
     def __init__(self, theme: Theme) -> None:
         self.axis = RunAxis()
         self.plot = time_plot(theme, self.axis, "")
-        self.axis.set_names(*BY_TILE_NAMES)
+        self.axis.set_names("runs of this problem", "runs")
         self.scale = TimeScale()
         self.trend = pg.PlotCurveItem()
         self.plot.addItem(self.trend)
@@ -162,33 +162,35 @@ class HistoryPlot:
     def _name_axes(self, several: bool) -> None:
         runs, unit = self._runs, f"{self.scale.unit} (log)" if self.scale.log else self.scale.unit
         has_bars = any(spread.interval for run in runs for spread in run.spreads.values())
-        names = BY_KERNEL_NAMES if several else BY_TILE_NAMES
-        protocol = f"{runs[0].protocol} " if runs else ""
-        hollow = ["; hollow: other versions"] if any(self._is_other(run) for run in runs) else []
-        self.axis.set_names(*(f"{protocol}{n}{h}" for h in (*hollow, "") for n in names), names[-1])
-        labels = [f"{run.tile.label}\n{run.kernel}" if several else run.tile.label for run in runs]
+        protocol = f", {runs[0].protocol} protocol" if runs else ""
+        names = (f"runs of this problem{protocol}", f"runs{protocol}", "runs")
+        has_hollow = any(self._is_other(run, role) for run in runs for role in run.spreads)
+        self.axis.set_names(*(f"{n}{h}" for h in ((HOLLOW, "") if has_hollow else ("",)) for n in names))
+        labels = [
+            f"{tile}\n{run.kernel}" if several else tile for run, tile in zip(runs, tile_labels(runs), strict=True)
+        ]
         self.axis.set_runs(labels, next((i for i, r in enumerate(runs) if r.shown), -1))
         left = self.plot.getAxis("left")
         left.log = self.scale.log
         with_bars = [f"median, bar: 95% interval, {unit}", f"median, bar: 95%, {unit}"] if has_bars else []
         left.set_names(*with_bars, f"median, {unit}", unit)
 
-    def _is_other(self, run: HistoryRun) -> bool:
-        """Whether `run` was made with other versions than the run shown."""
+    def _is_other(self, run: HistoryRun, role: Role) -> bool:
+        """Whether `role` of `run` was made with other versions than that of the run shown."""
         shown = next((r for r in self._runs if r.shown), run)
-        return run.made_with != shown.made_with
+        return not run.is_like(shown, role)
 
     def _draw_points(self, role: Role, placed: list[Placed], medians: FloatArray, symbols: Mapping[str, str]) -> None:
         theme = self._theme
         spots = []
         for place, median in zip(placed, medians.tolist(), strict=True):
             run = place.run
-            wrong = role == "kernel" and run.wrong
+            wrong = role in run.wrong
             color = theme.color("bad" if wrong else role, 255 if run.shown else FADED)
             spots.append(
                 {
                     "pos": (place.x, median),
-                    "brush": None if self._is_other(run) else pg.mkBrush(color),
+                    "brush": None if self._is_other(run, role) else pg.mkBrush(color),
                     "pen": pg.mkPen(theme.text if run.shown else color, width=1.2),
                     "size": 10 if run.shown else 7,
                     "symbol": "x" if wrong else symbols[run.kernel] if role == "kernel" else "o",
@@ -219,6 +221,20 @@ class HistoryPlot:
         return self._runs[i] if 0 <= i < len(self._runs) else None
 
 
+def tile_labels(runs: Sequence[HistoryRun]) -> list[str]:
+    """The tile of each run, with those of its launch options in which the runs differ: "16×16 w8 s1 4 splits"."""
+    tiles = [run.tile for run in runs]
+    warps, stages = (len({getattr(t, name) for t in tiles}) > 1 for name in ("num_warps", "num_stages"))
+    splits = len({t.splits for t in tiles}) > 1
+    return [
+        t.label
+        + (f" w{t.num_warps}" if warps else "")
+        + (f" s{t.num_stages}" if stages else "")
+        + (f" {splits_text(t)} splits" if splits and t.splits != 1 else "")
+        for t in tiles
+    ]
+
+
 def _is_one_line(a: HistoryRun, b: HistoryRun) -> bool:
     """Whether a line may go on from one run to the next: of one kernel, made with the same versions."""
-    return (a.kernel, a.made_with) == (b.kernel, b.made_with)
+    return a.kernel == b.kernel and a.is_like(b, "kernel")

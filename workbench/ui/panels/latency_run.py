@@ -148,6 +148,10 @@ class LatencyRun:
         changed = role in self.rechecked and self.rechecked[role].failed
         return changed or (role in self.checked and not self.checked[role].error.passed)
 
+    def wrong_roles(self) -> frozenset[Role]:
+        """Those whose output is wrong, as far as that is known."""
+        return frozenset(filter(self.is_wrong, ROLES))
+
     def backend(self) -> str:
         """The backend that SDPA took, "" while that is not known."""
         known = self.measured.get("baseline") or self.checked.get("baseline")
@@ -258,10 +262,11 @@ def run_lines(run: HistoryRun, theme: Theme) -> list[str]:
     lines = [f"<b>{run.kernel} {tile.label}</b>, {tile.num_warps} warps, {tile.num_stages} stages{splits}"]
     lines.append(f"{run.protocol} protocol")
     lines.append(run.made_with.text)
-    if run.wrong:
-        lines.append(colored("FAIL: the output is wrong", theme.bad, bold=True))
-    for role in ROLES:
+    names: dict[Role, str] = {"kernel": "kernel", "baseline": run.baseline}
+    wrong = [names[role] for role in ROLES if role in run.wrong]
+    if wrong:
+        lines.append(colored(f"FAIL: the output of {' and '.join(wrong)} is wrong", theme.bad, bold=True))
+    for role, name in names.items():
         if role in run.spreads:
-            name = "kernel" if role == "kernel" else run.baseline
             lines.append(f"{swatch(name, getattr(theme, role))} {run.spreads[role].text}")
     return [line for line in lines if line]

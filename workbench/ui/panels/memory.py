@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from workbench.model import (
     CeilingsMeasured,
+    DeviceInfo,
     DeviceState,
     Failed,
     Finished,
@@ -23,7 +24,7 @@ from workbench.model import (
     Started,
     VariantInfo,
 )
-from workbench.ui.axes import NamedAxis, side_width, text_height
+from workbench.ui.axes import NamedAxis, name_height, side_width, text_height
 from workbench.ui.cards import Empty, HoverCard, PlotStack, swatch
 from workbench.ui.kept_picture import PlotArea
 from workbench.ui.line_labels import LineLabel, LineLabels
@@ -91,7 +92,7 @@ class MemoryPanel(PlotPanel):
         self.blocks = BlockAxis("bottom")
         self.plot = make_plot(theme, {"left": BytesAxis("left"), "bottom": self.blocks}, left="", bottom="")
         self.plot.setMouseEnabled(x=False, y=False)
-        self.curve, self.points = pg.PlotCurveItem(), pg.ScatterPlotItem(size=7)
+        self.curve, self.points = pg.PlotCurveItem(), pg.ScatterPlotItem(size=7, useCache=False)
         self.lines = [pg.PlotCurveItem() for _ in range(MOST_LINES)]
         self.labels = LineLabels(self.plot)
         self.graphics = PlotArea()
@@ -108,6 +109,7 @@ class MemoryPanel(PlotPanel):
         self.plot.getAxis("left").set_names(*BYTES_NAMES)
         self.plot.getAxis("left").setWidth(side_width("000 MiB"))
         self.blocks.set_names(*BLOCK_NAMES)
+        self.blocks.setHeight(name_height())
         self.graphics.addItem(self.plot)
         self.graphics.ci.layout.setContentsMargins(0, 4, 0, 0)
         self.watch_mouse()
@@ -154,11 +156,11 @@ class MemoryPanel(PlotPanel):
             return
         ceilings = self._ceilings.of(started.device)
         self.numbers = numbers_of(started, self._kernel, self._variants, ceilings)
-        self._write(self.numbers)
+        self._write(self.numbers, started.device)
         self.stack.show_plots()
         self._show(self.numbers)
 
-    def _write(self, numbers: MemoryNumbers) -> None:
+    def _write(self, numbers: MemoryNumbers, device: DeviceInfo) -> None:
         """The sentence, and the sizes behind it."""
         self.sentence.setText(unbroken(numbers.sentence()))
         whole, dtype = numbers.whole, numbers.problem.dtype
@@ -170,9 +172,15 @@ class MemoryPanel(PlotPanel):
         asked = ", ".join(f"{name} {size_text(size)}" for name, size in numbers.parts())
         parts += [f"tile {numbers.tile.label}: {asked}"] if asked else []
         if numbers.us is not None and numbers.movable is None:
-            parts.append("how fast this device copies is not known: Run > Measure ceilings")
+            parts.append(self._no_rate_text(device))
         self.sizes.setText(" · ".join(", ".join(_whole(piece) for piece in part.split(", ")) for part in parts))
         self.sizes.setStyleSheet(f"color: {self.theme.muted}")
+
+    def _no_rate_text(self, device: DeviceInfo) -> str:
+        """Why nothing is said of what the device copies in the kernel's time."""
+        if self._ceilings.can_measure(device):
+            return f"how fast {device.name} copies is not known: Run > Measure ceilings"
+        return f"how fast {device.name} copies is not kept on this machine, it is measured where that GPU is"
 
     def _references(self, numbers: MemoryNumbers) -> list[tuple[float, str, str]]:
         """The lines across the plot: bytes, name, and the theme's colour."""

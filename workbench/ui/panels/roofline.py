@@ -148,7 +148,7 @@ class RooflinePanel(PlotPanel):
         ceilings = self._ceilings.of(device) if device is not None else None
         reason = self._reason(device, ceilings)
         if reason or device is None:
-            can = device is not None and self._can_measure(device)
+            can = device is not None and self._ceilings.can_measure(device)
             self.stack.show_text(reason, MEASURE if can and not self._measuring else "", MEASURE_TIP)
             return
         self._write(device, ceilings)
@@ -166,10 +166,6 @@ class RooflinePanel(PlotPanel):
             return self._started.device
         return self._ready.device if self._ready is not None else None
 
-    def _can_measure(self, device: DeviceInfo) -> bool:
-        """Whether the engine is on that very device, and it has rates to measure."""
-        return self._ready is not None and device.mode == "cuda" and self._ready.device.name == device.name
-
     def _reason(self, device: DeviceInfo | None, ceilings: Ceilings | None) -> str:
         """Why there is no plot, "" if there is one."""
         if device is None:
@@ -179,7 +175,7 @@ class RooflinePanel(PlotPanel):
             return f"{text} The ceilings are {NOT_MEASURED}.".strip()
         if self._measuring:
             return f"{self._measuring}…"
-        if ceilings is None and self._can_measure(device):
+        if ceilings is None and self._ceilings.can_measure(device):
             return f"The ceilings of {device.name} are not known yet: how fast it copies and multiplies matrices."
         return ""
 
@@ -199,7 +195,7 @@ class RooflinePanel(PlotPanel):
                 tip = floor_tip(measurement, ceilings) if measurement is not None and ceilings is not None else ""
                 line.set_spans(whole, tip, shorter)
         self._write_about(device, ceilings)
-        self.again.setVisible(ceilings is not None and self._can_measure(device))
+        self.again.setVisible(ceilings is not None and self._ceilings.can_measure(device))
 
     def _write_about(self, device: DeviceInfo, ceilings: Ceilings | None) -> None:
         """Where the ceilings are from, and what kept the device from its best while they were measured."""

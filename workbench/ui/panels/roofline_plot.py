@@ -11,7 +11,7 @@ import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, Qt
 
 from workbench.ceilings import Ceilings
-from workbench.ui.axes import ValueAxis, side_width
+from workbench.ui.axes import ValueAxis, name_height, side_width
 from workbench.ui.line_labels import LineLabel, LineLabels
 from workbench.ui.panels.roofline_numbers import TERA, Point, Roof, copy_text, extent
 from workbench.ui.plotting import make_plot, style_plot
@@ -59,9 +59,11 @@ class RooflinePlot:
         left.set_names(*Y_NAMES)
         left.setWidth(side_width("1,000"))
         self.bottom.set_names(*X_NAMES)
+        self.bottom.setHeight(name_height())
         self.slope = pg.PlotCurveItem()
         self.roofs = [pg.PlotCurveItem() for _ in range(MOST_ROOFS)]
-        self.earlier, self.now = pg.ScatterPlotItem(pxMode=True), pg.ScatterPlotItem(pxMode=True)
+        # Drawn as shapes, not as ready pixels: few as they are, they stay sharp in a picture finer than the screen.
+        self.earlier, self.now = pg.ScatterPlotItem(useCache=False), pg.ScatterPlotItem(useCache=False)
         self.slope_label = pg.TextItem(anchor=(0.0, 0.0))
         for item in (self.slope, *self.roofs, self.earlier, self.now, self.slope_label):
             self.plot.addItem(item, ignoreBounds=True)

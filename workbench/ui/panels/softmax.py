@@ -7,7 +7,7 @@ import pyqtgraph as pg
 from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout
 
 from workbench.model import RunEvent, TileStates
-from workbench.ui.axes import side_width, text_height
+from workbench.ui.axes import name_height, side_width
 from workbench.ui.cards import Empty
 from workbench.ui.heatmap import GAP, HeatmapView
 from workbench.ui.panels.map_panel import MapPanel
@@ -20,6 +20,7 @@ from workbench.ui.panels.softmax_states import (
     HeadStates,
     captions,
     levels,
+    pooled_texts,
 )
 from workbench.ui.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
@@ -51,7 +52,7 @@ class SoftmaxPanel(MapPanel):
     title = "Softmax state per tile"
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, HeatmapView(theme, "query row", "", "first"))
+        super().__init__(theme, HeatmapView(theme, "query row", ""))
         self.lines = StateLines(theme)
         self.borders = pg.PlotCurveItem(connect="pairs", antialias=False)
         self.split_borders = pg.PlotCurveItem(connect="pairs", antialias=False)
@@ -76,7 +77,7 @@ class SoftmaxPanel(MapPanel):
         below.setHeight(1)
         right = self.view.insert_bar(self.view.plot)
         self.lines.plot.getAxis("right").setWidth(right)
-        self.lines.plot.getAxis("bottom").setHeight(2 * text_height() + 6)
+        self.lines.plot.getAxis("bottom").setHeight(name_height())
         for plot in (self.view.plot, self.lines.plot):
             plot.getAxis("left").setWidth(side_width("00,000"))
         self.view.graphics.addItem(self.lines.plot, 2, 0)
@@ -202,7 +203,8 @@ class SoftmaxPanel(MapPanel):
         self.lines.show(m_tile, m_running, l_running, shown.borders)
         self.lines.point(self._tile)
         self.view.point(None if self._tile is None else (row, self._tile))
-        whole, *shorter = (self._line_legend(shown, splits) for splits in SPLITS_TEXTS)
+        pooled = pooled_texts(FIELDS[self.field_box.currentText()], *self.view.steps)
+        whole, *shorter = (self._line_legend(shown, *texts) for texts in zip(SPLITS_TEXTS, pooled, strict=True))
         self.readout.set_spans(whole, HINT, shorter)
         if self._tile is None:
             self.hover.hide()
@@ -210,8 +212,8 @@ class SoftmaxPanel(MapPanel):
             at = (row, self._tile)
             self.hover.show_at(self.view.place_of(at), shown.hover_lines(*at))
 
-    def _line_legend(self, shown: HeadStates, splits: str) -> list[Span]:
-        """Which row the lines are of, and which line is which."""
+    def _line_legend(self, shown: HeadStates, splits: str, pooled: str) -> list[Span]:
+        """Which row the lines are of, and which line is which; then what the map's rows are where it is `pooled`."""
         row = f"row {self._row}" + (" (held)" if self.pinned else "")
         legend = [Span(f"{row}:  ")]
         marks = self.lines.legend()
@@ -219,7 +221,7 @@ class SoftmaxPanel(MapPanel):
             marks = (*marks, (splits, self.theme.text, "│"))
         for name, color, mark in marks:
             legend += [Span(f"{mark} ", color), Span(f"{name}   ")]
-        return legend
+        return legend + ([Span(pooled, self.theme.muted)] if pooled else [])
 
     def _on_hover(self, cell: tuple[int, int] | None) -> None:
         if cell is not None and not self.pinned:

@@ -16,7 +16,7 @@ MASKED_TEXT = "masked: no row of this block sees a key here"
 UNSEEN_TEXT = "−inf: no key seen yet"
 SPLITS_TEXTS = ("key split borders: m and l begin anew", "key splits: m, l begin anew", "key splits")
 NOT_RUN_TEXT = "not run yet"
-MOST_SAMPLED = 1024  # rows of a map that are looked at for what it holds
+FINITE_AT_ONCE = 1 << 18  # cells: few enough to stay in a cache between the steps of a search
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,19 @@ class HeadStates:
         return np.arange(step, self.tiles, step) if step else np.empty(0, dtype=np.int64)
 
     def contents(self, name: str) -> frozenset[str]:
-        """What the map called `name` holds beside numbers: "masked", "unseen" (−inf), "nan"; some rows are asked."""
-        step = max(1, self.rows // MOST_SAMPLED)
-        sample = self.named[name][::step]
-        empty = np.isnan(sample)
-        left_out = np.arange(self.tiles)[None, :] >= self.ends[::step, None]
-        found = {
-            "masked": (empty & left_out).any(),
-            "unseen": np.isneginf(sample).any(),
-            "nan": (empty & ~left_out).any(),
-        }
-        return frozenset(name for name, is_there in found.items() if is_there)
+        """What the map called `name` holds beside numbers: "masked", "unseen" (−inf), "nan"."""
+        data, tiles, found = self.named[name], np.arange(self.tiles)[None, :], set()
+        for part in _parts(data):
+            with np.errstate(all="ignore"):
+                sums = data[part].sum(axis=1)
+            at = part.start + np.flatnonzero(~np.isfinite(sums))  # rows of numbers alone are most
+            if not at.size:
+                continue
+            rows = data[at]
+            empty, left_out = np.isnan(rows), tiles >= self.ends[at, None]
+            for kind, where in (("masked", empty & left_out), ("nan", empty & ~left_out), ("unseen", rows == -np.inf)):
+                found |= {kind} if where.any() else set()
+        return frozenset(found)
 
     def is_masked(self, row: int, tile: int) -> bool:
         """Whether a cell has no value because its tile was never run."""
@@ -105,12 +107,31 @@ class HeadStates:
 
 
 def levels(data: FloatArray, from_zero: bool) -> tuple[float, float]:
-    """Smallest and largest finite value, of a sample of rows where there are very many."""
-    sample = data[:: max(1, data.size // (1024 * 1024))]
-    finite = sample[np.isfinite(sample)]
-    if not finite.size:
+    """Smallest and largest finite value of all, or 0 and the largest."""
+    ends = [
+        (float(finite.min()), float(finite.max()))
+        for finite in (data[part][np.isfinite(data[part])] for part in _parts(data))
+        if finite.size
+    ]
+    if not ends:
         return 0.0, 1.0
-    return 0.0 if from_zero else float(finite.min()), float(finite.max())
+    return 0.0 if from_zero else min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def _parts(data: FloatArray) -> list[slice]:
+    """The rows of `data` in parts of about FINITE_AT_ONCE cells."""
+    step = max(1, FINITE_AT_ONCE // max(1, data.shape[1]))
+    return [slice(top, min(top + step, len(data))) for top in range(0, len(data), step)]
+
+
+def pooled_texts(name: str, rows: int, tiles: int) -> tuple[str, str, str]:
+    """What a drawn cell of the map called `name` is where it stands for several, and the same in fewer words."""
+    of = ([f"{rows} query rows"] if rows > 1 else []) + ([f"{tiles} key tiles"] if tiles > 1 else [])
+    if not of:
+        return "", "", ""
+    drawn = "row" if tiles == 1 else "column" if rows == 1 else "cell"
+    text = f"the largest {name} of {' × '.join(of)}"
+    return f"each {drawn} drawn: {text}", f"each {drawn} drawn: {text}", f"map: {text.removeprefix('the ')}"
 
 
 def captions(states: TileStates) -> list[str]:
