@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from PyQt6.QtGui import QColor
 
-from workbench.ui.line_labels import LineLabel, LineLabels, spread
+from workbench.ui.line_labels import LineLabel, LineLabels, fitted, spread
 from workbench.ui.plotting import make_plot
 from workbench.ui.theme import load_theme
 
@@ -40,3 +40,11 @@ def test_names_are_shown_from_below_and_removed(qapp: object) -> None:
     assert labels.texts() == ["lower", "upper"]
     labels.show([LineLabel(1.0, "only", color)], QColor("black"))
     assert [item.isVisible() for item in labels.items] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("positions", "expected"),
+    [([5.0, 6.0], [5.0, 6.0]), ([9.0, 10.0, 11.0], [8.0, 9.0, 10.0]), ([-3.0, 0.5], [0.0, 1.0]), ([], [])],
+)
+def test_names_at_the_border_move_their_neighbours(positions: list[float], expected: list[float]) -> None:
+    assert fitted(positions, 1.0, 0.0, 10.0) == expected

@@ -64,9 +64,9 @@ class LineLabels:
         x += MARGIN * (right - left) / max(1.0, float(self._plot.vb.width()))
         pixel = (high - low) / max(1.0, float(self._plot.vb.height()))
         half = 0.5 * text_height() * pixel
-        inside = [min(max(label.y, low + half), high - half) for label in self._labels]
-        for item, y in zip(self.items, spread(inside, text_height() * pixel), strict=False):
-            item.setPos(x, min(max(y, low + half), high - half))
+        wanted = spread([label.y for label in self._labels], 2 * half)
+        for item, y in zip(self.items, fitted(wanted, 2 * half, low + half, high - half), strict=False):
+            item.setPos(x, y)
 
 
 def spread(positions: Sequence[float], least: float) -> list[float]:
@@ -82,6 +82,16 @@ def spread(positions: Sequence[float], least: float) -> list[float]:
             pools[-1] += last
     levels = [_mean(pool) for pool in pools for _ in pool]
     return [level + i * least for i, level in enumerate(levels)]
+
+
+def fitted(positions: Sequence[float], least: float, low: float, high: float) -> list[float]:
+    """Ascending `positions`, at least `least` apart, pushed between `low` and `high`; too many go below `low`."""
+    found = list(positions)
+    for i in range(len(found)):
+        found[i] = max(found[i], low if i == 0 else found[i - 1] + least)
+    for i in reversed(range(len(found))):
+        found[i] = min(found[i], high if i == len(found) - 1 else found[i + 1] - least)
+    return found
 
 
 def _mean(values: Sequence[float]) -> float:
