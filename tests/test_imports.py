@@ -92,7 +92,9 @@ def test_no_event_of_a_run_brings_them_in() -> None:
 
 
 def test_the_window_appears_fast(tmp_path: Path) -> None:
-    """The best of three each, so that another process's load counts for neither.
+    """Within a second, where importing Qt and pyqtgraph alone takes 0.27 s; slower machines have more for both.
+
+    The best of three each, so that another process's load counts for neither.
 
     With bytecode, as Python keeps it after the first start: where the tests run without, compiling the window's modules
     anew would be most of their time, while the libraries' have theirs.
@@ -103,4 +105,4 @@ def test_the_window_appears_fast(tmp_path: Path) -> None:
     window = min(seconds for seconds, _ in times)
     print(f"bare imports {bare:.2f} s, window {window:.2f} s")
     assert {printed for _, printed in times} == {"[]"}
-    assert window < 1.5 * bare + 0.5
+    assert window < 1.5 * bare + 0.6

@@ -48,7 +48,7 @@ ONE_MODE: dict[str, Draw] = {
 @pytest.mark.parametrize("name", ONE_MODE)
 def test_one_mode_is_seldom_taken_for_two(name: str, count: int) -> None:
     """In less than one case of fifty; other numbers of samples are looked at less often."""
-    rng, draws = np.random.default_rng(1), 200 if count == 200 else 30
+    rng, draws = np.random.default_rng(1), 100 if count == 200 else 20
     found = [find_modes(ONE_MODE[name](rng, count)) for _ in range(draws)]
     assert sum(modes is not None for modes in found) <= max(1, draws // 50 - 1)
 
