@@ -88,6 +88,12 @@ def sides_of(latency: Latency) -> tuple[float, float] | None:
     return ((median - interval.low) / median, (interval.high - median) / median) if median > 0 else (inf, inf)
 
 
+def half_width_of(latency: Latency) -> float | None:
+    """Half the width of that interval relative to the median; None without one."""
+    interval = interval_of(latency)
+    return None if interval is None else interval.relative_half_width(latency.median)
+
+
 @lru_cache(maxsize=512)
 def _interval_from(samples: bytes, unseen: float) -> Interval | None:
     """Kept, since a plot asks at every draw and a bootstrap takes some milliseconds."""
@@ -139,8 +145,8 @@ def _gigabytes_per_s(measurement: Measurement) -> float | None:
 
 
 def _half_width(measurement: Measurement) -> float | None:
-    interval = interval_of(measurement.latency)
-    return None if interval is None else 100 * interval.relative_half_width(measurement.latency.median)
+    share = half_width_of(measurement.latency)
+    return None if share is None else 100 * share
 
 
 def _resource(pick: Callable[[Resources], int]) -> Callable[[Measurement], float | None]:

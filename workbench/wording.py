@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.metrics import format_time, sides_of
+from workbench.metrics import half_width_of as half_width_of
 from workbench.metrics import interval_of as interval_of
 from workbench.model import Failed, Latency, Progress, RunRequest
 from workbench.modes import Modes
@@ -69,12 +70,6 @@ def parts_text(interval: Interval) -> str:
         return ""
     allowed = f", ±{percent_text(interval.unseen)} allowed for what differs between runs" if interval.unseen else ""
     return f"±{percent_text(interval.sampling)} by these samples{allowed}"
-
-
-def half_width_of(latency: Latency) -> float | None:
-    """Half the width of that interval relative to the median; None without one."""
-    interval = interval_of(latency)
-    return None if interval is None else interval.relative_half_width(latency.median)
 
 
 def half_width_text(latency: Latency) -> str:
