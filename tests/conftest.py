@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -21,3 +22,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("gpu"):
             item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU"))
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage between tests only, as the window does between events: `workbench.ui.collector` says why."""
+    gc.disable()
+    gc.freeze()  # what the tests import stays
+
+
+def pytest_runtest_logfinish() -> None:
+    """Collect what a test left, by Python's own thresholds."""
+    from workbench.ui.collector import collect_what_is_due
+
+    collect_what_is_due()

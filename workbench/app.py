@@ -43,6 +43,8 @@ def open_window(preset: Preset | None, session: Path | None, size: tuple[int, in
     _check_libraries()
     from PyQt6.QtCore import QSettings
 
+    from workbench.ui.collector import spare_the_collector
+
     app = make_application()
     settings = QSettings("Tilescope", "Tilescope")
     theme = theme or str(settings.value("theme", "dark"))
@@ -96,16 +98,19 @@ def take_screenshot(request: RunRequest, options: argparse.Namespace) -> int:
 
 
 def make_application() -> QApplication:
-    """The one QApplication, named so that its settings and data have their own folders."""
+    """The one QApplication, named so that its settings and data have their own folders, collecting its own garbage."""
     from PyQt6.QtCore import qInstallMessageHandler
     from PyQt6.QtGui import QIcon
     from PyQt6.QtWidgets import QApplication
 
+    from workbench.ui.collector import Collector
     from workbench.ui.theme import ASSETS
 
     qInstallMessageHandler(_on_qt_message)
     existing = QApplication.instance()
     app = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
+    if app.findChild(Collector) is None:
+        Collector(app)
     app.setApplicationName("Tilescope")
     app.setWindowIcon(QIcon(str(ASSETS / "icons" / "app.svg")))
     return app
@@ -142,14 +147,6 @@ def _destroy(window: MainWindow) -> None:
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     sip.delete(window)
     gc.collect()
-
-
-def spare_the_collector() -> None:
-    """Take what exists now out of the garbage collector's rounds.
-
-    It lives as long as the window, and a full round over it takes tens of milliseconds without a frame.
-    """
-    gc.freeze()
 
 
 def _record_for(

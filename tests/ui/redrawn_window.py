@@ -9,9 +9,10 @@ from pathlib import Path
 from PyQt6.QtCore import QEvent, QEventLoop, QObject, QSettings, Qt, QTimer
 from PyQt6.QtWidgets import QApplication, QWidget
 
-from workbench.app import make_application, make_window, spare_the_collector
+from workbench.app import make_application, make_window
 from workbench.model import RunRecord, RunRequest
 from workbench.session import Session
+from workbench.ui.collector import spare_the_collector
 from workbench.ui.sizes import DEFAULT_SIZE
 
 FRAME_MS = 16

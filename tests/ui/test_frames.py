@@ -20,9 +20,9 @@ from pytestqt.qtbot import QtBot
 from tests.samples import GPU, make_record, recorded_state
 from tests.ui.conftest import MakeWindow
 from tests.ui.test_window import LONG, SMALL, run_to_end
-from workbench.app import spare_the_collector
 from workbench.ceilings import Ceilings, save_ceilings
 from workbench.model import Finished, Problem, Role, RunRequest, Samples, TileConfig
+from workbench.ui.collector import spare_the_collector
 from workbench.ui.panels.latency import LatencyPanel
 from workbench.ui.panels.panel import Panel
 
