@@ -18,6 +18,7 @@ from workbench.traffic import (
     materialised,
     materialised_traffic,
     movable_bytes,
+    size_text,
 )
 
 MIB = 2**20
@@ -213,3 +214,7 @@ def test_without_the_rate_there_is_no_floor() -> None:
 
 def test_what_the_device_could_have_moved() -> None:
     assert movable_bytes(100.0, CEILINGS) == pytest.approx(425e6)
+
+
+def test_sizes_are_written_in_their_unit() -> None:
+    assert [size_text(n) for n in (12, 2048, 16 * 2**20, 3 * 2**30)] == ["12 B", "2.0 KiB", "16.0 MiB", "3.0 GiB"]

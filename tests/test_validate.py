@@ -10,7 +10,7 @@ from tests.samples import GPU, INTERPRETER
 from workbench.estimate import duration_words, launch_seconds, measured_seconds_per_tile, run_seconds, timed_launches
 from workbench.model import PROTOCOLS, BaselineInfo, DeviceInfo, Problem, RunRequest, TileConfig, VariantInfo
 from workbench.presets import PRESETS, WELCOME, Preset, find_preset
-from workbench.validate import find_faults, size_text, trace_bytes
+from workbench.validate import find_faults
 
 BLOCKS = (16, 32, 64, 128, 256)
 DTYPES = ("fp32", "fp16", "bf16")
@@ -213,13 +213,6 @@ def test_times_are_said_in_their_unit() -> None:
 
 def test_rules_of_the_device_wait_until_it_is_known() -> None:
     assert find_faults(replace(GOOD, sdpa="flash", kernel="other")) == ()
-
-
-def test_sizes_are_written_in_their_unit() -> None:
-    assert [size_text(n) for n in (12, 2048, 16 * 2**20, 3 * 2**30)] == ["12 B", "2.0 KiB", "16.0 MiB", "3.0 GiB"]
-    one_head = RunRequest(Problem(1024, 4096, 128), TileConfig(16, 16))
-    assert trace_bytes(one_head) == 3 * 4 * 1024 * 256
-    assert trace_bytes(replace(one_head, problem=Problem(1024, 4096, 128, 4, 16))) == trace_bytes(one_head)
 
 
 def test_the_estimate_grows_with_the_tiles_and_learns() -> None:

@@ -115,3 +115,12 @@ def floor_time(problem: Problem, precision: str, ceilings: Ceilings) -> Floor | 
 def movable_bytes(us: float, ceilings: Ceilings) -> float:
     """What the device moves in that time at its copy rate."""
     return us * 1e-6 * ceilings.copy_bytes_per_s
+
+
+def size_text(count: float) -> str:
+    """A number of bytes in the unit people read it in."""
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GiB"

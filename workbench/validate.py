@@ -14,7 +14,7 @@ from kernels.tiles import AUTO_SPLITS
 from workbench import model
 from workbench.estimate import REFUSE_ABOVE_SECONDS, duration_words, run_seconds
 from workbench.model import BaselineInfo, DeviceInfo, Problem, RunRequest, TileConfig, VariantInfo
-from workbench.traffic import materialised
+from workbench.traffic import materialised, size_text
 
 MAX_D = 256
 EXACT = "ieee"
@@ -30,7 +30,6 @@ MAX_HEADS = 2**16
 MAX_SECONDS = 600
 MAX_SAMPLES = 1_000_000
 WRITES_SCORES = "materialized"
-TRACE_LIMIT_BYTES = 192 * 2**20
 COLD_GRAPH = "graph-cold"
 COLD_GRAPH_TORCH = (2, 8)  # the first whose torch.cuda.Event takes external=True: an event that a graph records
 _NEEDS_GPU = {
@@ -67,25 +66,6 @@ def find_faults(
     if device is not None and not faults:
         faults += [*_memory_faults(request, device)] or _time_faults(request, device)
     return tuple(faults)
-
-
-def trace_bytes(request: RunRequest) -> int:
-    """Bytes of the three state arrays (tile maximum, running m, running l) of one head of the traced launch.
-
-    As many heads as fit TRACE_LIMIT_BYTES are kept; where not even one does, there is no trace.
-    """
-    problem = request.problem
-    tiles = -(-problem.n // request.tile.block_n)
-    return 3 * 4 * problem.m * tiles
-
-
-def size_text(count: float) -> str:
-    """A number of bytes in the unit people read it in."""
-    for unit in ("B", "KiB", "MiB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1024
-    return f"{count:.1f} GiB"
 
 
 def _problem_faults(problem: Problem) -> Iterator[Fault]:

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.samples import GPU, INTERPRETER, make_record
 from tests.ui.form_driver import ARTICLE
-from workbench.ceilings import Ceilings
+from tests.ui.on_ceilings import CEILINGS, LARGE, feed, open_panel, run_of
 from workbench.device_state import DeviceFacts, DeviceTrace
 from workbench.metrics import format_time
 from workbench.model import (
@@ -32,19 +32,12 @@ from workbench.model import (
 from workbench.ui.panels.memory import MemoryPanel
 from workbench.ui.theme import load_theme
 
-LARGE = Problem(1024, 4096, 128)
 MIB = 2**20
-CEILINGS = Ceilings(GPU.name, GPU.driver, GPU.torch, "2026-11-30T12:00:00", 4.25e12, 51e12, 360e12, 655e12, 680e12)
 
 
 @pytest.fixture
 def panel(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MemoryPanel:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    panel = MemoryPanel(load_theme("dark"))
-    qtbot.addWidget(panel)
-    panel.resize(700, 360)
-    panel.show()
-    return panel
+    return open_panel(MemoryPanel, (700, 360), qtbot, tmp_path, monkeypatch)
 
 
 def of_problem(
@@ -55,17 +48,7 @@ def of_problem(
     precision: str = "ieee",
 ) -> RunRecord:
     """A run of `problem`, without its large arrays."""
-    tile = tile or TileConfig()
-    record = make_record(1, Problem(16, 32, 8), tile, 753.6, 383.5, device)
-    measured = tuple(Measured(replace(m.measurement, problem=problem)) for m in record.measured)
-    started = replace(record.started, request=RunRequest(problem, tile, kernel=kernel, precision=precision))
-    return replace(record, started=started, measured=measured)
-
-
-def feed(panel: MemoryPanel, record: RunRecord) -> None:
-    for event in record.events():
-        panel.take(event)
-    panel.tick()
+    return run_of(RunRequest(problem, tile or TileConfig(), kernel=kernel, precision=precision), device)
 
 
 def test_the_article_s_picture_in_numbers(panel: MemoryPanel) -> None:

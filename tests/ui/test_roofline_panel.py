@@ -11,7 +11,8 @@ from PyQt6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
 from tests.samples import GPU, INTERPRETER, make_record
-from workbench.ceilings import Ceilings, save_ceilings
+from tests.ui.on_ceilings import CEILINGS, LARGE, feed, open_panel, run_of
+from workbench.ceilings import save_ceilings
 from workbench.model import (
     CeilingsMeasured,
     DeviceInfo,
@@ -23,26 +24,18 @@ from workbench.model import (
     Ready,
     RunRecord,
     RunRequest,
-    TileConfig,
 )
 from workbench.ui.panels.roofline import MEASURE, RooflinePanel
 from workbench.ui.panels.roofline_numbers import notes_texts
 from workbench.ui.theme import load_theme
 
-LARGE = Problem(1024, 4096, 128)
 FLOPS = 4 * 1024 * 4096 * 128
 BYTES = 2 * (1024 + 4096) * 128 * 4
-CEILINGS = Ceilings(GPU.name, GPU.driver, GPU.torch, "2026-11-30T12:00:00", 4.25e12, 51e12, 360e12, 655e12, 680e12)
 
 
 @pytest.fixture
 def panel(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RooflinePanel:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    panel = RooflinePanel(load_theme("dark"))
-    qtbot.addWidget(panel)
-    panel.resize(900, 420)
-    panel.show()
-    return panel
+    return open_panel(RooflinePanel, (900, 420), qtbot, tmp_path, monkeypatch)
 
 
 def of_problem(
@@ -53,21 +46,10 @@ def of_problem(
     device: DeviceInfo = GPU,
     passed: bool = True,
 ) -> RunRecord:
-    record = make_record(run_id, Problem(16, 32, 8), TileConfig(), kernel_us, 383.5, device, passed, protocol="cold")
+    """A run under `cold`, one second later for each `run_id`."""
     request = RunRequest(problem, kernel="split_kv", precision=precision, protocol="cold")
-    measured = []
-    for m in record.measured:
-        ours = m.measurement.role == "kernel"
-        made = replace(m.measurement, problem=problem, precision=precision if ours else "")
-        measured.append(Measured(replace(made, implementation="split_kv") if ours else made))
-    started = replace(record.started, request=request, started_at=f"2026-01-31T12:00:0{run_id}")
-    return replace(record, started=started, measured=tuple(measured))
-
-
-def feed(panel: RooflinePanel, record: RunRecord) -> None:
-    for event in record.events():
-        panel.take(event)
-    panel.tick()
+    record = run_of(request, device, run_id, kernel_us, passed)
+    return replace(record, started=replace(record.started, started_at=f"2026-01-31T12:00:0{run_id}"))
 
 
 def known(panel: RooflinePanel, device: DeviceInfo = GPU) -> None:

@@ -1,10 +1,22 @@
-"""Which heads' maps are sent: those of all heads of a large problem would fill the pipe and the session file."""
+"""Which heads' maps and states are sent: those of all heads of a large problem would fill pipe and session file."""
 
 from __future__ import annotations
 
-from workbench.validate import size_text
+from workbench.model import RunRequest
+from workbench.traffic import size_text
 
 ERROR_MAP_LIMIT_BYTES = 32 * 2**20
+TRACE_LIMIT_BYTES = 192 * 2**20
+
+
+def trace_bytes(request: RunRequest) -> int:
+    """Bytes of the three state arrays (tile maximum, running m, running l) of one head of the traced launch.
+
+    As many heads as fit TRACE_LIMIT_BYTES are kept; where not even one does, there is no trace.
+    """
+    problem = request.problem
+    tiles = -(-problem.n // request.tile.block_n)
+    return 3 * 4 * problem.m * tiles
 
 
 def kept_heads(total: int, bytes_per_head: int, limit: int, wanted: int) -> tuple[int, ...]:

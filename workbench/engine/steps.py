@@ -18,7 +18,7 @@ from workbench.engine.checks import Checks
 from workbench.engine.clocks import CudaGpu, Gpu, Launch
 from workbench.engine.failures import describe_failure
 from workbench.engine.inputs import Inputs, make_inputs
-from workbench.engine.keeping import kept_text
+from workbench.engine.keeping import TRACE_LIMIT_BYTES, kept_text, trace_bytes
 from workbench.engine.measure import article_plan
 from workbench.engine.stopping import StopFlag
 from workbench.engine.tile import launched_tile
@@ -41,7 +41,6 @@ from workbench.model import (
     Tensors,
     TileStates,
 )
-from workbench.validate import TRACE_LIMIT_BYTES, trace_bytes
 
 Send = Callable[[RunEvent], None]
 

@@ -14,9 +14,9 @@ from kernels.reference import softmax_states
 from kernels.tiles import tiles_per_split
 from workbench.engine.compare import same_bits, state_difference
 from workbench.engine.inputs import Inputs
-from workbench.engine.keeping import kept_heads
+from workbench.engine.keeping import TRACE_LIMIT_BYTES, kept_heads, trace_bytes
 from workbench.model import FloatArray, Mode, RunRequest, TileConfig, TileStates
-from workbench.validate import TRACE_LIMIT_BYTES, size_text, trace_bytes
+from workbench.traffic import size_text
 
 # On the interpreter the picture fills while programs run; larger states are sent once, at the end.
 LIVE_LIMIT_BYTES = 8 * 2**20

@@ -9,32 +9,18 @@ from typing import Any
 import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QColor
-from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QLabel, QVBoxLayout
 
-from workbench.model import (
-    CeilingsMeasured,
-    DeviceInfo,
-    DeviceState,
-    Failed,
-    Finished,
-    Measured,
-    Measurement,
-    Ready,
-    RunEvent,
-    Started,
-    VariantInfo,
-)
+from workbench.model import DeviceInfo, Failed
+from workbench.traffic import size_text
 from workbench.ui.axes import NamedAxis, name_height, side_width, text_height
-from workbench.ui.cards import Empty, HoverCard, PlotStack, swatch
-from workbench.ui.kept_picture import PlotArea
+from workbench.ui.cards import Empty, swatch
 from workbench.ui.line_labels import LineLabel, LineLabels
-from workbench.ui.panels.ceilings_known import KnownCeilings
+from workbench.ui.panels.ceilings_panel import CeilingsPanel
 from workbench.ui.panels.memory_numbers import MemoryNumbers, numbers_of, whole_size
-from workbench.ui.panels.plot_panel import PlotPanel
 from workbench.ui.plotting import make_plot, style_plot
 from workbench.ui.theme import Theme
 from workbench.ui.words import unbroken
-from workbench.validate import size_text
 
 EMPTY = Empty(
     "Press Run (F5) to see how many bytes S and P would take, and how many this tile asks for.",
@@ -75,7 +61,7 @@ class BlockAxis(NamedAxis):
         return [f"{round(2**value)}" for value in values]
 
 
-class MemoryPanel(PlotPanel):
+class MemoryPanel(CeilingsPanel):
     """Bytes over BLOCK_M: the curve of the run's kernel, and lines for what else there is to compare it with."""
 
     name = "memory"
@@ -84,21 +70,12 @@ class MemoryPanel(PlotPanel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self.numbers: MemoryNumbers | None = None
-        self._ceilings = KnownCeilings()
-        self._variants: tuple[VariantInfo, ...] = ()
-        self._started: Started | None = None
-        self._kernel: Measurement | None = None
-        self._end: Finished | Failed | None = None
         self.blocks = BlockAxis("bottom")
         self.plot = make_plot(theme, {"left": BytesAxis("left"), "bottom": self.blocks}, left="", bottom="")
         self.plot.setMouseEnabled(x=False, y=False)
         self.curve, self.points = pg.PlotCurveItem(), pg.ScatterPlotItem(size=7, useCache=False)
         self.lines = [pg.PlotCurveItem() for _ in range(MOST_LINES)]
         self.labels = LineLabels(self.plot)
-        self.graphics = PlotArea()
-        self.content = QWidget()
-        self.stack = PlotStack(theme, self.content)
-        self.hover = HoverCard(theme, self.graphics)
         self.sentence, self.sizes = QLabel(), QLabel()
         self._lay_out()
         self.apply_theme(theme)
@@ -111,8 +88,6 @@ class MemoryPanel(PlotPanel):
         self.blocks.set_names(*BLOCK_NAMES)
         self.blocks.setHeight(name_height())
         self.graphics.addItem(self.plot)
-        self.graphics.ci.layout.setContentsMargins(0, 4, 0, 0)
-        self.watch_mouse()
         for label in (self.sentence, self.sizes):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -122,40 +97,15 @@ class MemoryPanel(PlotPanel):
         inner.addWidget(self.sentence)
         inner.addWidget(self.sizes)
         inner.addWidget(self.graphics, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 4)
-        layout.addWidget(self.stack)
-
-    def take(self, event: RunEvent) -> None:
-        """Keep the run's tile and time, what kernels take, and ceilings."""
-        match event:
-            case Started():
-                self._started, self._kernel, self._end = event, None, None
-                self._ceilings.take(event)
-            case DeviceState():
-                if not self._ceilings.take(event):
-                    return
-            case Measured() if event.measurement.role == "kernel":
-                self._kernel = event.measurement
-            case Finished() | Failed():
-                self._end = event
-            case Ready():
-                self._variants = event.variants
-                self._ceilings.take(event)
-            case CeilingsMeasured():
-                self._ceilings.take(event)
-            case _:
-                return
-        self.mark_stale()
 
     def draw(self) -> None:
         """Show the run's numbers, or why there are none."""
-        started, self.numbers = self._started, None
-        if started is None or (isinstance(self._end, Failed) and self._end.kind == "invalid"):
-            self.stack.show_reason(EMPTY, started, self._end)
+        started, self.numbers = self.started, None
+        if started is None or (isinstance(self.end, Failed) and self.end.kind == "invalid"):
+            self.stack.show_reason(EMPTY, started, self.end)
             return
-        ceilings = self._ceilings.of(started.device)
-        self.numbers = numbers_of(started, self._kernel, self._variants, ceilings)
+        variants = self.ready.variants if self.ready is not None else ()
+        self.numbers = numbers_of(started, self.measured.get("kernel"), variants, self.known.of(started.device))
         self._write(self.numbers, started.device)
         self.stack.show_plots()
         self._show(self.numbers)
@@ -178,7 +128,7 @@ class MemoryPanel(PlotPanel):
 
     def _no_rate_text(self, device: DeviceInfo) -> str:
         """Why nothing is said of what the device copies in the kernel's time."""
-        if self._ceilings.can_measure(device):
+        if self.known.can_measure(device):
             return f"how fast {device.name} copies is not known: Run > Measure ceilings"
         return f"how fast {device.name} copies is not kept on this machine, it is measured where that GPU is"
 
@@ -254,11 +204,8 @@ class MemoryPanel(PlotPanel):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the plot."""
         super().apply_theme(theme)
-        self.graphics.setBackground(theme.surface)
         style_plot(self.plot, theme, grid=True)
         self.curve.setPen(pg.mkPen(theme.color("kernel"), width=1.6))
-        self.stack.card.apply_theme(theme)
-        self.hover.apply_theme(theme)
 
 
 def _whole(text: str) -> str:

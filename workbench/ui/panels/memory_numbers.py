@@ -10,8 +10,8 @@ from kernels.traffic import Requested, requested
 from workbench.ceilings import Ceilings
 from workbench.metrics import format_time
 from workbench.model import Measurement, Problem, RunRequest, Started, TileConfig, VariantInfo
-from workbench.traffic import Materialised, least_bytes, materialised, materialised_traffic, movable_bytes
-from workbench.validate import BLOCK_RANGE, size_text
+from workbench.traffic import Materialised, least_bytes, materialised, materialised_traffic, movable_bytes, size_text
+from workbench.validate import BLOCK_RANGE
 
 
 @dataclass(frozen=True)

@@ -5,32 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PyQt6.QtCore import QPointF
-from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
 from workbench.ceilings import NOT_MEASURED, Ceilings
 from workbench.metrics import format_time
-from workbench.model import (
-    CeilingsMeasured,
-    Checked,
-    DeviceInfo,
-    DeviceState,
-    Failed,
-    Finished,
-    Measured,
-    Measurement,
-    Progress,
-    Ready,
-    Rechecked,
-    Role,
-    RunEvent,
-    RunRecord,
-    Started,
-)
+from workbench.model import Checked, DeviceInfo, Measurement, Progress, Rechecked, Role, RunEvent, RunRecord
 from workbench.traffic import floor_time
-from workbench.ui.cards import Empty, HoverCard, PlotStack, swatch
-from workbench.ui.kept_picture import PlotArea
-from workbench.ui.panels.ceilings_known import KnownCeilings
-from workbench.ui.panels.plot_panel import PlotPanel
+from workbench.ui.cards import Empty, swatch
+from workbench.ui.panels.ceilings_panel import CeilingsPanel
 from workbench.ui.panels.roofline_numbers import (
     Point,
     ceilings_text,
@@ -55,7 +37,7 @@ EMPTY = Empty("Press Run (F5) to see how far the kernel is from what the device 
 INTERPRETED = "This run's times are the interpreter's, and a roofline is of GPU times."
 
 
-class RooflinePanel(PlotPanel):
+class RooflinePanel(CeilingsPanel):
     """TFLOP/s over flop per byte. Without ceilings it offers to measure them."""
 
     name = "roofline"
@@ -63,19 +45,10 @@ class RooflinePanel(PlotPanel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        self._ceilings = KnownCeilings()
-        self._ready: Ready | None = None
-        self._started: Started | None = None
-        self._measured: dict[Role, Measurement] = {}
         self._wrong: set[Role] = set()
         self._records: tuple[RunRecord, ...] = ()
-        self._end: Finished | Failed | None = None
         self._measuring = ""  # what of the ceilings is being measured
         self.view = RooflinePlot(theme)
-        self.graphics = PlotArea()
-        self.content = QWidget()
-        self.stack = PlotStack(theme, self.content)
-        self.hover = HoverCard(theme, self.graphics)
         self.kernel, self.baseline, self.about = SpanLine(), SpanLine(), SpanLine()
         self.again = QPushButton("Measure again")
         self._lay_out()
@@ -83,8 +56,6 @@ class RooflinePanel(PlotPanel):
 
     def _lay_out(self) -> None:
         self.graphics.addItem(self.view.plot)
-        self.graphics.ci.layout.setContentsMargins(0, 4, 0, 0)
-        self.watch_mouse()
         self.again.setToolTip(MEASURE_TIP)
         for button in (self.again, self.stack.card.button):
             button.clicked.connect(lambda: self.commandRequested.emit("ceilings"))
@@ -99,36 +70,21 @@ class RooflinePanel(PlotPanel):
         inner.setSpacing(2)
         inner.addLayout(top)
         inner.addWidget(self.graphics, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 4)
-        layout.addWidget(self.stack)
 
-    def take(self, event: RunEvent) -> None:
-        """Keep times, verdicts and ceilings."""
+    def keep(self, event: RunEvent) -> bool:
+        """Keep which outputs are wrong."""
         match event:
-            case Ready():
-                self._ready = event
-                self._ceilings.take(event)
-            case Started():
-                self._started, self._end = event, None
-                self._measured, self._wrong = {}, set()
-                self._ceilings.take(event)
-            case DeviceState():
-                if not self._ceilings.take(event):
-                    return
-            case Measured():
-                self._measured[event.measurement.role] = event.measurement
             case Checked() if not event.error.passed:
                 self._wrong.add(event.role)
             case Rechecked() if event.failed:
                 self._wrong.add(event.role)
-            case CeilingsMeasured():
-                self._ceilings.take(event)
-            case Finished() | Failed():
-                self._end = event
             case _:
-                return
-        self.mark_stale()
+                return False
+        return True
+
+    def forget(self) -> None:
+        """Forget the last run's outputs."""
+        self._wrong = set()
 
     def show_measuring(self, on: bool, progress: Progress | None = None) -> None:
         """Say that the ceilings are being measured and how far that is, or no longer."""
@@ -145,57 +101,57 @@ class RooflinePanel(PlotPanel):
     def draw(self) -> None:
         """Show the plot, or say what it lacks."""
         device = self._device()
-        ceilings = self._ceilings.of(device) if device is not None else None
+        ceilings = self.known.of(device) if device is not None else None
         reason = self._reason(device, ceilings)
         if reason or device is None:
-            can = device is not None and self._ceilings.can_measure(device)
+            can = device is not None and self.known.can_measure(device)
             self.stack.show_text(reason, MEASURE if can and not self._measuring else "", MEASURE_TIP)
             return
         self._write(device, ceilings)
         now = [point for point in map(self._point, DRAWN) if point is not None]
-        kernel = self._measured.get("kernel")
+        kernel = self.measured.get("kernel")
         precision = precision_of(kernel) if kernel is not None else "ieee"
         floor = floor_time(kernel.problem, precision, ceilings) if kernel is not None and ceilings is not None else None
         levels = roofs(ceilings, floor, precision) if ceilings is not None else []
         self.stack.show_plots()
-        self.view.show(ceilings, levels, [*earlier_points(self._records, self._started, device.name), *now])
+        self.view.show(ceilings, levels, [*earlier_points(self._records, self.started, device.name), *now])
 
     def _device(self) -> DeviceInfo | None:
         """The device of the shown run, else the engine's."""
-        if self._started is not None:
-            return self._started.device
-        return self._ready.device if self._ready is not None else None
+        if self.started is not None:
+            return self.started.device
+        return self.ready.device if self.ready is not None else None
 
     def _reason(self, device: DeviceInfo | None, ceilings: Ceilings | None) -> str:
         """Why there is no plot, "" if there is one."""
         if device is None:
             return EMPTY.before
         if device.mode != "cuda":
-            text = INTERPRETED if self._started is not None else ""
+            text = INTERPRETED if self.started is not None else ""
             return f"{text} The ceilings are {NOT_MEASURED}.".strip()
         if self._measuring:
             return f"{self._measuring}…"
-        if ceilings is None and self._ceilings.can_measure(device):
+        if ceilings is None and self.known.can_measure(device):
             return f"The ceilings of {device.name} are not known yet: how fast it copies and multiplies matrices."
         return ""
 
     def _point(self, role: Role) -> Point | None:
         """The shown run's own points; a wrong result has none."""
-        measurement = self._measured.get(role)
+        measurement = self.measured.get(role)
         return point_of(measurement) if measurement is not None and role not in self._wrong else None
 
     def _write(self, device: DeviceInfo, ceilings: Ceilings | None) -> None:
         """The lines above the plot."""
         lines: tuple[tuple[Role, SpanLine], ...] = (("kernel", self.kernel), ("baseline", self.baseline))
         for role, line in lines:
-            measurement = self._measured.get(role)
-            line.setVisible(measurement is not None or (role == "kernel" and self._started is not None))
+            measurement = self.measured.get(role)
+            line.setVisible(measurement is not None or (role == "kernel" and self.started is not None))
             if not line.isHidden():
                 whole, *shorter = self._spans(role, measurement, ceilings)
                 tip = floor_tip(measurement, ceilings) if measurement is not None and ceilings is not None else ""
                 line.set_spans(whole, tip, shorter)
         self._write_about(device, ceilings)
-        self.again.setVisible(ceilings is not None and self._ceilings.can_measure(device))
+        self.again.setVisible(ceilings is not None and self.known.can_measure(device))
 
     def _write_about(self, device: DeviceInfo, ceilings: Ceilings | None) -> None:
         """Where the ceilings are from, and what kept the device from its best while they were measured."""
@@ -210,14 +166,14 @@ class RooflinePanel(PlotPanel):
 
     def _spans(self, role: Role, measurement: Measurement | None, ceilings: Ceilings | None) -> list[list[Span]]:
         """What a role reached, and the same in fewer words after it."""
-        assert self._started is not None
-        square, name = swatch_spans(titled(role, measurement, self._started), getattr(self.theme, role))
+        assert self.started is not None
+        square, name = swatch_spans(titled(role, measurement, self.started), getattr(self.theme, role))
         if role in self._wrong:
             fail = Span("  FAIL: a wrong output has no speed", self.theme.bad, bold=True)
             return [[square, name, fail]]
         point = self._point(role)
         if measurement is None or point is None:
-            return [[square, name, Span("  not timed yet" if self._end is None else "  not timed", self.theme.muted)]]
+            return [[square, name, Span("  not timed yet" if self.end is None else "  not timed", self.theme.muted)]]
         rate = Span(f"  {point.tflops:.3g} TFLOP/s", bold=True)
         time, protocol = Span(f" in {format_time(point.us)}"), Span(f" ({point.protocol})")
         floor = floor_text(measurement, ceilings) if ceilings is not None else ""
@@ -246,7 +202,4 @@ class RooflinePanel(PlotPanel):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the plot."""
         super().apply_theme(theme)
-        self.graphics.setBackground(theme.surface)
         self.view.apply_theme(theme)
-        self.stack.card.apply_theme(theme)
-        self.hover.apply_theme(theme)

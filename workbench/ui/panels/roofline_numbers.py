@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from workbench.ceilings import RATES, Ceilings
 from workbench.metrics import format_time
 from workbench.model import Measurement, Role, RunRecord, Started
-from workbench.traffic import Floor, fits_cache, floor_time, least_bytes
+from workbench.traffic import Floor, fits_cache, floor_time, least_bytes, size_text
 from workbench.ui.words import implementation_text, kernel_text, problem_text
-from workbench.validate import size_text
 
 MOST_POINTS = 200
 TERA = 1e12
