@@ -77,13 +77,23 @@ def test_every_writer_gets_a_number_of_its_own(session: Session) -> None:
     assert len(session.summaries()) == 12
 
 
-def test_a_sealed_session_is_only_read(session: Session) -> None:
+def test_what_is_saved_as_a_recording_is_only_read_and_a_copy_goes_on(session: Session, tmp_path: Path) -> None:
     session.add(make_record(1))
-    session.seal()
-    before = session.path.read_bytes()
+    library = Library(session)
+    recording, copy = Session(tmp_path / "r.tilescope"), Session(tmp_path / "c.tilescope")
+    assert library.save_copy(recording.path, sealed=True) == 1 and library.save_copy(copy.path) == 1
+    before = recording.path.read_bytes()
     with pytest.raises(SessionError, match="is a recording"):
-        session.add(make_record(2))
-    assert session.load(1).run_id == 1 and session.path.read_bytes() == before
+        recording.add(make_record(2))
+    assert recording.load(1).run_id == 1 and recording.path.read_bytes() == before
+    assert [run.run_id for run in library.open_recording(recording.path)] == [1]
+    assert copy.add(make_record(2)).run_id == 2 == session.add(make_record(2)).run_id
+
+
+def test_a_session_without_runs_makes_no_recording(session: Session, tmp_path: Path) -> None:
+    with pytest.raises(SessionError, match="has no runs yet"):
+        Library(session).save_copy(tmp_path / "r.tilescope", sealed=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:

@@ -68,8 +68,8 @@ class Library:
             return self._unsaved[record.run_id]
         return self._recordings.get(record.source, self.session).load(record.run_id)
 
-    def save_copy(self, path: Path) -> int:
-        """Write this session's runs to `path`, compressed; returns their number.
+    def save_copy(self, path: Path, sealed: bool = False) -> int:
+        """Write this session's runs to `path`, compressed; returns their number. `sealed` makes a recording of it.
 
         A file that is there is replaced only once the new one is whole. Raises SessionError.
         """
@@ -77,6 +77,8 @@ class Library:
         if path.resolve() in [other.resolve() for other in used]:
             raise SessionError(f"{path.name} is open in this window; allowed is another file")
         own = [record for record in self._records if not record.source]
+        if sealed and not own:
+            raise SessionError("this session has no runs yet, and none can be added to a recording")
         partial = path.with_name(f"{path.name}.part")
         try:
             partial.unlink(missing_ok=True)
@@ -84,6 +86,8 @@ class Library:
             target.check()
             for record in own:
                 target.add(self.load(record), compress=True)
+            if sealed:
+                target.seal()
             partial.replace(path)
         except OSError as error:
             raise SessionError(f"{path} cannot be written: {error.strerror}") from error

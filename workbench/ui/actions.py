@@ -35,6 +35,7 @@ COMMANDS = (
     ),
     Command("open", "Open recording…", ("Ctrl+O",), "open", "Show runs recorded elsewhere, read-only"),
     Command("save", "Save session as…", ("Ctrl+S",), "save", "Write this session's runs to a file"),
+    Command("record", "Save as recording…", tip="Write this session's runs to a file that is only read, to hand on"),
     Command(
         "screenshot", "Picture of the window…", ("Ctrl+Shift+S",), "screenshot", "To the clipboard and a file, at 2x"
     ),

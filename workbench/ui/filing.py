@@ -26,10 +26,10 @@ class Filing:
         if path is not None:
             self._try(lambda: open_recording(path))
 
-    def save_session(self, save: Callable[[Path], int]) -> None:
-        """Ask where to, and write a copy of the session; `save` returns the number of its runs."""
-        kinds = f"Tilescope sessions (*{SUFFIX})"
-        path = files.ask_where_to_save(self._parent, "Save session", f"session{SUFFIX}", kinds)
+    def save_runs(self, kind: str, save: Callable[[Path], int]) -> None:
+        """Ask where to, and write the session's runs as a `kind` of file; `save` returns their number."""
+        kinds = f"Tilescope {kind}s (*{SUFFIX})"
+        path = files.ask_where_to_save(self._parent, f"Save {kind}", f"{kind}{SUFFIX}", kinds)
         if path is not None:
             self._try(lambda: self._say(f"Saved {save(path)} run(s) to {path}"))
 

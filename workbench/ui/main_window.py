@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PyQt6.QtCore import QSettings, QTimer, pyqtSignal
@@ -11,18 +11,7 @@ from PyQt6.QtGui import QAction, QCloseEvent, QImage
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from workbench.library import Library
-from workbench.model import (
-    Failed,
-    Finished,
-    Log,
-    Ready,
-    RunEvent,
-    RunRecord,
-    RunRequest,
-    Started,
-)
-from workbench.presets import WELCOME, find_preset
-from workbench.session import SessionError
+from workbench.model import Failed, Log, Ready, RunEvent, RunRecord, RunRequest, Started
 from workbench.ui import help_texts
 from workbench.ui.actions import Actions
 from workbench.ui.bridge import EngineDown, Kept, OfCeilings, Rested, RunWorker
@@ -30,18 +19,18 @@ from workbench.ui.ceilings_control import CeilingsControl
 from workbench.ui.controls import Controls
 from workbench.ui.docks import Docks
 from workbench.ui.filing import Filing
-from workbench.ui.form import differing_fields
+from workbench.ui.first_run import FirstRun
 from workbench.ui.menus import build_menus, build_tool_bar
 from workbench.ui.panels.panel import Panel
 from workbench.ui.pictures import DEFAULT_SCALE, take_picture
 from workbench.ui.results_table import ResultsTable
 from workbench.ui.run_control import RunControl
+from workbench.ui.shown_run import SETUP, ShownRun
 from workbench.ui.sizes import DEFAULT_SIZE, LEAST_SIZE
 from workbench.ui.stage import Stage
 from workbench.ui.status_bar import StatusBar
 from workbench.ui.theme import Theme, apply_theme, load_theme
 
-SETUP = "Setup"
 FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
 
 
@@ -64,34 +53,20 @@ class MainWindow(QMainWindow):
         self._settings = settings
         self._theme = theme
         self._ready: Ready | None = None
-        self._shown: RunRecord | None = None  # a run chosen from the table; None while the live one is shown
-        self._welcome = False
-        self._tile_open = False  # whether the engine is to choose the first run's tile
         self._build()
-        self._first_request = self.controls.request()
         self._connect()
         self._restore()
 
     def start(self, request: RunRequest | None) -> None:
         """Start the engine, and a first run: `request`, or None for one that suits the device once it is known."""
-        self._welcome = request is None
         self.status.show_starting()
-        if request is None:
-            self._show_last()
+        if request is not None:
+            self._first.start(request)
         else:
-            self.controls.set_request(request)
-            self._tile_open = bool(request.auto_tile)
-            self._runs.submit(request)
+            self._first.wait_for_device()
+            self._shown.show_last()
         # After the first frame: the window appears before torch is imported beside it.
         QTimer.singleShot(0, self._worker.start)
-
-    def _show_last(self) -> None:
-        """Show the last finished run that the session already holds, with its settings in the form, if there is one."""
-        own = [run for run in self._library.records() if not run.source and isinstance(run.end, Finished)]
-        if own:
-            self.results.select((own[-1].source, own[-1].run_id))
-            self.controls.set_request(own[-1].started.request)
-            self.show_record(own[-1])
 
     def run(self) -> None:
         """Run what the form says, after a question if that will take long."""
@@ -99,29 +74,14 @@ class MainWindow(QMainWindow):
 
     def show_record(self, record: RunRecord) -> None:
         """Show a run of the table in every panel."""
-        try:
-            whole = self._library.load(record)
-        except SessionError as error:
-            self._say(str(error))
-            return
-        self._shown = record
-        self._welcome = False
-        where = f"recording: {record.source}, {record.started.device.name}, {record.started.started_at[:10]}"
-        self._stage.replay(whole.events(), where if record.source else "")
-        self._compare_form()
+        self._shown.show(record)
 
     def open_recording(self, path: Path) -> RunRecord:
         """Add a recording's runs to the table and show its last finished one, else its last.
 
         Raises SessionError if it cannot be read.
         """
-        runs = self._library.open_recording(path)
-        self.results.set_records(self._library.records())
-        self._tell_history()
-        last = next((run for run in reversed(runs) if isinstance(run.end, Finished)), runs[-1])
-        self.results.select((last.source, last.run_id))
-        self.show_record(last)
-        return last
+        return self._shown.open_recording(path)
 
     def widget(self, name: str) -> QWidget:
         """The panel, form or table called `name`, brought to the front. KeyError if there is none."""
@@ -150,9 +110,9 @@ class MainWindow(QMainWindow):
         """The file in which this session's runs are kept."""
         return self._library.session.path
 
-    def save_session(self, path: Path) -> int:
+    def save_session(self, path: Path, as_recording: bool = False) -> int:
         """Write this session's runs to `path`; returns their number. Raises SessionError."""
-        return self._library.save_copy(path)
+        return self._library.save_copy(path, sealed=as_recording)
 
     def widget_names(self) -> tuple[str, ...]:
         """The names that `widget` takes."""
@@ -214,8 +174,10 @@ class MainWindow(QMainWindow):
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
         self._runs = RunControl(self, self.controls, self._worker, self._commands)
+        self._first = FirstRun(self.controls, self._runs, self._library)
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._say)
-        self.results.set_records(self._library.records())
+        setup = self.docks.dock("controls")
+        self._shown = ShownRun(self._library, self.results, self._stage, self.controls, setup, self._say)
 
     def _widgets(self) -> dict[str, QWidget]:
         """Everything that stands in a dock, by the dock's name."""
@@ -229,7 +191,8 @@ class MainWindow(QMainWindow):
             best=self.controls.use_best_tile,
             ceilings=self._ceilings.measure,
             open=lambda: self._filing.choose_recording(self.open_recording),
-            save=lambda: self._filing.save_session(self.save_session),
+            save=lambda: self._filing.save_runs("session", self.save_session),
+            record=lambda: self._filing.save_runs("recording", partial(self.save_session, as_recording=True)),
             screenshot=lambda: self._save_picture_of(self),
             quit=self.close,
             reset=self.docks.arrange,
@@ -254,7 +217,6 @@ class MainWindow(QMainWindow):
         self._commands["theme"].setChecked(self._theme.name == "light")
         self.docks.arrange()
         self.docks.restore()
-        self._tell_history()
 
     def _take(self, event: RunEvent | Kept | EngineDown | OfCeilings | Rested) -> None:
         """One event of the engine; panels only store it, and draw on the next frame."""
@@ -275,18 +237,12 @@ class MainWindow(QMainWindow):
             self._on_ready(event)
         if isinstance(event, Log):
             self._stage.log(event.text)
-        elif self._shown is None:
+        elif self._shown.is_live:
             self._stage.take(event)
         self._runs.take(event)
         if isinstance(event, Started):
-            self._show_tile(event.request)
-            self._compare_form()
-
-    def _show_tile(self, request: RunRequest) -> None:
-        """Put the tile that the engine has chosen into the form, unless something else was entered meanwhile."""
-        if self._tile_open and replace(self.controls.request(), tile=request.tile) == request:
-            self.controls.set_request(request)
-        self._tile_open = False
+            self._first.on_started(event.request)
+            self._shown.compare_form()
 
     def _on_frame(self) -> None:
         """Do one thing a frame, in turn: all that a run's end changes, with its painting, would be a visible gap."""
@@ -307,46 +263,22 @@ class MainWindow(QMainWindow):
         self._ready = ready
         self.controls.set_ready(ready)
         self._ceilings.learn(ready)
-        if self._welcome and not self._library.records():
-            preset = find_preset(WELCOME[ready.device.mode])
-            base = self.controls.request()
-            self.controls.set_request(
-                RunRequest(preset.problem, preset.tile, device=base.device, rtol=preset.rtol, atol=preset.atol)
-            )
-            self.run()
+        self._first.on_ready(ready)
 
     def _on_kept(self, kept: Kept) -> None:
-        summary = self._library.add(kept.record, saved=not kept.problem)
-        self.results.upsert(summary)
-        if self._shown is None:
-            self.results.select((summary.source, summary.run_id))
-        self._tell_history()
+        self._shown.add(kept.record, saved=not kept.problem)
         if kept.problem:
             self._say(f"{kept.problem} The run is held in memory: File > Save session as… keeps it.")
         self.settled.emit(kept.record)
 
     def _on_request_changed(self, request: RunRequest | None) -> None:
-        self._welcome = self._welcome and request is not None and request == self._first_request
-        self._compare_form()
-
-    def _compare_form(self) -> None:
-        """Say beside the form's title where it is not what the run shown was made with; the list of docks keeps its."""
-        shown, dock = self._stage.request, self.docks.dock("controls")
-        differing = differing_fields(self.controls.request(), shown) if shown is not None else ()
-        dock.setWindowTitle(f"{SETUP} – differs from the run shown" if differing else SETUP)
-        dock.setToolTip(f"not as in the run shown: {', '.join(differing)}" if differing else "")
-        action = dock.toggleViewAction()
-        if action is not None:
-            action.setText(SETUP)
+        self._first.on_request_changed(request)
+        self._shown.compare_form()
 
     def _on_submitted(self) -> None:
-        self._shown = None
-        self._welcome = False
-        self.verdict.show_source("")
+        self._first.give_up()
+        self._shown.show_live()
         self.status.show_waiting()
-
-    def _tell_history(self) -> None:
-        self._stage.set_history(self._library.records())
 
     def picture_of(self, widget: QWidget, scale: float = DEFAULT_SCALE) -> QImage:
         """A picture of this window, or of one panel, whose run is said below it."""
