@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.samples import error_stats, make_record
 from workbench.model import Checked, Failed, FloatArray, Problem, RunRecord
-from workbench.ui.heatmap import MASKED, NAN
+from workbench.ui.map_cells import MASKED, NAN
 from workbench.ui.panels.error import ErrorPanel
 from workbench.ui.theme import load_theme
 
@@ -116,22 +116,28 @@ def test_worst_element_is_marked_and_profiles_peak_there(panel: ErrorPanel) -> N
     _, row, column = record.checked[0].error.worst
     x, y = panel.ring.getData()
     assert (x.tolist(), y.tolist()) == ([column], [row])
-    values, rows = panel.rows_curve.getData()
+    values, rows = panel.profiles.rows_curve.getData()
     assert rows[int(np.argmax(values))] == row
-    columns, values = panel.columns_curve.getData()
+    columns, values = panel.profiles.columns_curve.getData()
     assert columns[int(np.argmax(values))] == column
 
 
 def test_small_errors_have_their_exponent_on_every_axis(panel: ErrorPanel) -> None:
     feed(panel, make_record(problem=PROBLEM))
-    for axis in (panel.view.bar.axis, panel.rows_plot.getAxis("bottom"), panel.columns_plot.getAxis("left")):
+    for axis in (
+        panel.view.bar.axis,
+        panel.profiles.rows_plot.getAxis("bottom"),
+        panel.profiles.columns_plot.getAxis("left"),
+    ):
         assert axis.labelText.endswith("×1e-7")
 
 
 def test_map_has_most_of_the_height_and_the_profiles_its_axes(panel: ErrorPanel, qtbot: QtBot) -> None:
     feed(panel, make_record(problem=PROBLEM))
     qtbot.wait(20)
-    here, rows, columns = (p.vb.sceneBoundingRect() for p in (panel.view.plot, panel.rows_plot, panel.columns_plot))
+    here, rows, columns = (
+        p.vb.sceneBoundingRect() for p in (panel.view.plot, panel.profiles.rows_plot, panel.profiles.columns_plot)
+    )
     assert here.height() >= 0.6 * panel.view.height()
     assert (columns.left(), columns.right()) == pytest.approx((here.left(), here.right()))
     assert (rows.top(), rows.bottom()) == pytest.approx((here.top(), here.bottom()))
@@ -142,10 +148,10 @@ def test_low_panel_leaves_the_column_profile_out(panel: ErrorPanel, qtbot: QtBot
     panel.resize(400, 230)
     feed(panel, make_record(problem=PROBLEM))
     qtbot.wait(20)
-    assert not panel.columns_plot.isVisible()
+    assert not panel.profiles.columns_plot.isVisible()
     assert panel.view.plot.vb.height() > 90
     panel.resize(400, 400)
-    assert panel.columns_plot.isVisible()
+    assert panel.profiles.columns_plot.isVisible()
 
 
 HEADS = Problem(8, 64, 4, batch=2, heads=3, kv_heads=3)
@@ -204,7 +210,7 @@ def test_rows_that_were_left_out_are_no_errors_of_zero(panel: ErrorPanel) -> Non
     panel.view.hovered.emit((4, 3))
     assert "not compared: the row sees no key" in panel.hover.text()
     assert "first 5 rows of each head not compared" in panel.stats.toolTip()
-    assert np.isfinite(panel.columns_curve.getData()[1]).all()
+    assert np.isfinite(panel.profiles.columns_curve.getData()[1]).all()
 
 
 def test_one_head_needs_no_selector(panel: ErrorPanel) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import multiprocessing as mp
 import os
 import signal
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from workbench.engine.child import Leaving, serve
+from workbench.engine.child_log import ChildLog
 from workbench.engine.parent import deaf_to_interrupts
 from workbench.engine.stopping import STOP_SIGNAL
 from workbench.estimate import SILENCE_LIMIT_S, time_limit
@@ -35,9 +34,6 @@ JOB = "workbench.engine.job"
 START_LIMIT_S = 120.0
 STOP_GRACE_S = 2.0
 TICK_S = 0.05
-LOG_CHUNK = 65536
-LOG_CHUNKS = 16
-LOG_TAIL_LINES = 3
 
 TRY_AGAIN = "The engine was replaced and the next run works. The log has its last words."
 TRY_SMALLER = "Try a smaller tile or problem; the interpreter and large tiles can take minutes."
@@ -58,9 +54,7 @@ class KernelHost:
         self._job = job
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
-        self._log: Connection | None = None
-        self._tail: deque[str] = deque(maxlen=LOG_TAIL_LINES)
-        self._decoder = _decoder()
+        self._log: ChildLog | None = None
         self._running = False
         self._stop_at: float | None = None
         self._abandoned = threading.Event()
@@ -73,7 +67,8 @@ class KernelHost:
         self._discard()
         context = mp.get_context("spawn")
         self._connection, theirs = context.Pipe()
-        self._log, log_writer = context.Pipe(duplex=False)
+        log, log_writer = context.Pipe(duplex=False)
+        self._log = ChildLog(log)
         self._process = context.Process(
             target=serve,
             args=(theirs, log_writer, self._job, self.device, os.getpid()),
@@ -154,7 +149,7 @@ class KernelHost:
 
     def idle_log(self) -> Iterator[Log]:
         """What the child wrote since it was last asked."""
-        text = self._read_log()
+        text = self._log.read() if self._log is not None else ""
         if text:
             yield Log(text)
 
@@ -197,8 +192,10 @@ class KernelHost:
         heard = time.monotonic()
         while True:
             assert self._connection is not None and self._log is not None and self._process is not None
-            ready = wait([self._connection, self._log, self._process.sentinel], TICK_S)
-            if self._log in ready:
+            log = self._log.pipe
+            ends = (self._connection, self._process.sentinel, log)
+            ready = wait([end for end in ends if end is not None], TICK_S)
+            if log in ready:
                 yield from self.idle_log()
             if self._connection in ready:
                 try:
@@ -246,9 +243,9 @@ class KernelHost:
         yield event
 
     def _last_words(self, phase: str) -> Iterator[RunEvent]:
-        assert self._process is not None
+        assert self._process is not None and self._log is not None
         self._process.join(STOP_GRACE_S)
-        while text := self._read_log():
+        while text := self._log.read():
             yield Log(text)
         yield self._died(phase)
 
@@ -257,29 +254,11 @@ class KernelHost:
         process = self._process
         code = process.exitcode if process is not None else None
         how = _exit_text(code)
-        said = " | ".join(self._tail)
+        words = self._log.last_words() if self._log is not None else ""
         self._discard()
         if self._stop_at is not None:
             return Failed("cancelled", f"stopped while {phase}; the engine had to be ended")
-        words = f"; its last words: {said}" if said else ""
         return Failed("died", f"the engine ended {how} while {phase}{words}", TRY_AGAIN)
-
-    def _read_log(self) -> str:
-        """What waits in the log pipe, as text; of a flood only so much at a time that events are not held up."""
-        pieces: list[bytes] = []
-        while self._log is not None and len(pieces) < LOG_CHUNKS and self._log.poll():
-            try:
-                chunk = os.read(self._log.fileno(), LOG_CHUNK)
-            except OSError:
-                break
-            if not chunk:
-                self._log.close()
-                self._log = None
-                break
-            pieces.append(chunk)
-        text = self._decoder.decode(b"".join(pieces))
-        self._tail.extend(line.strip() for line in text.splitlines() if line.strip())
-        return text
 
     def _discard(self) -> None:
         """Kill the child if it lives and forget it."""
@@ -293,13 +272,6 @@ class KernelHost:
                 end.close()
         self._process = self._connection = self._log = self.ready = None
         self._leaving = False
-        self._tail.clear()
-        self._decoder = _decoder()
-
-
-def _decoder() -> codecs.IncrementalDecoder:
-    """Bytes to text, keeping a character that was cut at the end of what was read for the next read."""
-    return codecs.getincrementaldecoder("utf-8")("replace")
 
 
 def _exit_text(code: int | None) -> str:

@@ -11,7 +11,6 @@ from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from kernels.tiles import AUTO_SPLITS, resolved_splits
-from workbench.estimate import ASK_ABOVE_SECONDS, SECONDS_PER_TILE, run_seconds
 from workbench.model import (
     DTYPES,
     INPUT_DISTRIBUTIONS,
@@ -24,11 +23,11 @@ from workbench.model import (
     TileConfig,
 )
 from workbench.presets import PRESETS, find_preset
-from workbench.ui.fields import Choice, IntField, set_property, show_value
+from workbench.ui.estimate_label import EstimateLabel
+from workbench.ui.fields import Choice, IntField, show_value
 from workbench.ui.form import BEST_TILE_TIP, CUSTOM, FIELDS, SDPA_TIPS, TILE_GROUP, make_preset_row
 from workbench.ui.form_rows import Row, add_rows, add_title, make_row, unreadable
 from workbench.ui.form_rules import ARTICLE, FormRules, Settled, is_exact, is_preset, look_up
-from workbench.ui.words import duration_text
 from workbench.validate import Fault
 
 LEAST_WIDTH = 304  # with the scroll bar of a low window beside it, every name and number is still whole
@@ -54,7 +53,6 @@ class Controls(QWidget):
         self._kv_heads_chosen = False  # else they follow the heads
         self._rules = FormRules()
         self._notes: Mapping[str, str] = {}
-        self._seconds_per_tile = SECONDS_PER_TILE
         self._faults: tuple[Fault, ...] = ()
         self._device = self._base.device
         self._filling = False
@@ -67,10 +65,8 @@ class Controls(QWidget):
         self._general = QLabel()  # faults of what has no field here
         self._general.setObjectName("general_fault")
         self._general.setProperty("role", "fault")
-        self._estimate = QLabel()
-        self._estimate.setObjectName("estimate")
-        for label in (self._general, self._estimate):
-            label.setWordWrap(True)
+        self._general.setWordWrap(True)
+        self._estimate = EstimateLabel()
         self._build()
         self._fill(self._base)
         self._check()
@@ -122,7 +118,7 @@ class Controls(QWidget):
 
     def set_seconds_per_tile(self, seconds: float) -> None:
         """Estimate with what one tile update took on this machine's interpreter."""
-        self._seconds_per_tile = seconds
+        self._estimate.seconds_per_tile = seconds
         self._show_estimate()
 
     def sizeHint(self) -> QSize:
@@ -287,20 +283,10 @@ class Controls(QWidget):
 
     def predicted_seconds(self) -> float:
         """How long a run of what the form says takes on the interpreter; 0 on a GPU."""
-        request = self.request()
-        return run_seconds(request, self._seconds_per_tile) if self._is_interpreted(request) else 0.0
-
-    def _is_interpreted(self, request: RunRequest) -> bool:
-        if request.device == "auto":
-            return self._rules.ready is not None and self._rules.ready.device.mode == "interpreter"
-        return request.device == "interpreter"
+        return self._estimate.seconds(self.request(), self._rules.ready)
 
     def _show_estimate(self) -> None:
-        seconds = 0.0 if self._faults else self.predicted_seconds()
-        if seconds:
-            self._estimate.setText(f"about {duration_text(seconds)} on the interpreter")
-            set_property(self._estimate, "level", "warn" if seconds > ASK_ABOVE_SECONDS else "")
-        self._estimate.setVisible(seconds > 0)
+        self._estimate.show_seconds(0.0 if self._faults else self.predicted_seconds())
 
 
 def _of(part: type[Problem] | type[TileConfig] | type[RunRequest], values: Mapping[str, Any]) -> dict[str, Any]:

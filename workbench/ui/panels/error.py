@@ -8,12 +8,12 @@ from PyQt6.QtGui import QPainterPath, QResizeEvent
 from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout
 
 from workbench.model import Checked, FloatArray, Rechecked, Role, RunEvent
-from workbench.ui.axes import BREAK, IndexAxis, ValueAxis, name_height, side_width, text_height
+from workbench.ui.axes import text_height
 from workbench.ui.cards import Empty, PlotStack, kernel_title, sdpa_title
-from workbench.ui.heatmap import GAP, HeatmapView
+from workbench.ui.heatmap import HeatmapView
+from workbench.ui.panels.error_profiles import Profiles
 from workbench.ui.panels.error_words import LEFT_OUT_TEXT, details_text, summary_spans, verdict_spans
 from workbench.ui.panels.map_panel import MapPanel
-from workbench.ui.plotting import make_plot, pool, scale_exponent, style_plot, times_ten
 from workbench.ui.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
 from workbench.ui.words import OTHER_BASELINES, head_text
@@ -26,13 +26,7 @@ EMPTY = Empty(
 NO_MAP_TEXT = "The map of this error was not kept."
 HINT = "Point at a cell to read it. Wheel zooms, drag pans, double-click shows all."
 BAR_LABELS = ("|out − float64|", "|error|", "")
-ROWS_WIDTH, COLUMNS_HEIGHT = 70, 60  # px of the profiles
-PROFILE_GAP = 11  # px, so that the lowest number of the profile and the first of the map do not meet
-LEAST_MAP_HEIGHT = 110  # px: a lower map has no profile above it
-LEAST_MAP_WIDTH = 130  # px: a narrower map has no profile beside it
 VERDICT_WIDTH = 62  # px of PASS or FAIL, which is never cut
-MOST_WIDTH = 16_777_215  # Qt's own
-MOST_POINTS = 4096  # of a profile; more than any screen shows
 
 
 class ErrorPanel(MapPanel):
@@ -44,59 +38,20 @@ class ErrorPanel(MapPanel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, HeatmapView(theme, "query row", "feature column"))
         self.view.plot.getAxis("bottom").set_names("feature column", "column")
-        self.rows_plot = make_plot(theme, {"bottom": ValueAxis("bottom")}, left="", bottom="row max")
-        axes = {"left": ValueAxis("left"), "bottom": IndexAxis("bottom")}
-        self.columns_plot = make_plot(theme, axes, left="col max", bottom="")
-        self.rows_curve, self.columns_curve = pg.PlotCurveItem(connect="finite"), pg.PlotCurveItem(connect="finite")
+        self.profiles = Profiles(theme, self.view)
         self.halo = pg.ScatterPlotItem(size=24, brush=None, symbol=_aim(), useCache=False)
         self.ring = pg.ScatterPlotItem(size=24, brush=None, symbol=_aim(), useCache=False)
         self.verdict, self.stats, self.legend = SpanLine(), SpanLine(), SpanLine()
         self.verdict.setMinimumWidth(VERDICT_WIDTH)
         self.kernel_button, self.sdpa_button = QPushButton("Kernel"), QPushButton("SDPA")
         self.map_stack = PlotStack(theme, self.view)
-        self._lay_out_plots()
+        for item in (self.halo, self.ring):
+            item.setZValue(10)
+            self.view.plot.addItem(item, ignoreBounds=True)
         self._lay_out()
         self._connect()
         self.forget()
         self.apply_theme(theme)
-
-    def _lay_out_plots(self) -> None:
-        rows, columns = self.rows_plot, self.columns_plot
-        for plot, curve in ((rows, self.rows_curve), (columns, self.columns_curve)):
-            plot.addItem(curve)
-            plot.vb.reset_asked.connect(self.view.reset_view)
-        for item in (self.halo, self.ring):
-            item.setZValue(10)
-            self.view.plot.addItem(item, ignoreBounds=True)
-        rows.vb.invertY(True)
-        rows.setYLink(self.view.plot)
-        columns.setXLink(self.view.plot)
-        rows.setMouseEnabled(x=False, y=True)
-        columns.setMouseEnabled(x=True, y=False)
-        self.view.graphics.addItem(columns, 0, 0)
-        self.view.graphics.addItem(rows, 1, 1)
-        self._size_plots()
-
-    def _size_plots(self) -> None:
-        """Slim profiles, whose axes along the map show no numbers: those of the map are theirs."""
-        rows, columns = self.rows_plot, self.columns_plot
-        self._bar_width = self.view.insert_bar(rows)
-        rows.getAxis("left").setStyle(showValues=False)
-        rows.getAxis("left").setWidth(1)
-        rows.getAxis("bottom").overhang = 40.0  # over the colour bar's corner, which is empty
-        self.view.plot.getAxis("bottom").overhang = -24.0  # which is as empty on the other side
-        columns.getAxis("bottom").setStyle(showValues=False)
-        columns.getAxis("bottom").setHeight(1)
-        self.view.graphics.ci.layout.setRowSpacing(0, PROFILE_GAP)
-        for plot in (self.view.plot, rows):
-            plot.getAxis("bottom").setHeight(name_height())
-            plot.layout.setRowFixedHeight(3, name_height())  # also where the axis is hidden
-        for plot in (self.view.plot, columns):
-            plot.getAxis("left").setWidth(max(side_width("00,000"), side_width("0.00", name_lines=2)))
-        grid = self.view.graphics.ci.layout
-        grid.setColumnFixedWidth(1, ROWS_WIDTH + self._bar_width)
-        grid.setRowFixedHeight(0, COLUMNS_HEIGHT)
-        self._columns_shown = self._rows_shown = True
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
@@ -121,26 +76,7 @@ class ErrorPanel(MapPanel):
         """Give the map the room of the profiles where there is little."""
         super().resizeEvent(a0)
         words = self.kernel_button.sizeHint().height() + self.stats.sizeHint().height() + 3 * text_height() + 30
-        self._show_columns(self.height() - words - COLUMNS_HEIGHT - PROFILE_GAP >= LEAST_MAP_HEIGHT)
-        axis = float(self.view.plot.getAxis("left").width())
-        self._show_rows(self.width() - 16 - axis - self._bar_width - ROWS_WIDTH - GAP >= LEAST_MAP_WIDTH)
-
-    def _show_columns(self, on: bool) -> None:
-        if on != self._columns_shown:
-            self._columns_shown = on
-            self.columns_plot.setVisible(on)
-            grid = self.view.graphics.ci.layout
-            grid.setRowFixedHeight(0, COLUMNS_HEIGHT if on else 0)
-            grid.setRowSpacing(0, PROFILE_GAP if on else 0)
-
-    def _show_rows(self, on: bool) -> None:
-        """The profile beside the map; the colour bar, which is a part of its plot, stays."""
-        if on != self._rows_shown:
-            self._rows_shown = on
-            for part in (self.rows_plot.vb, self.rows_plot.getAxis("bottom"), self.rows_plot.getAxis("left")):
-                part.setVisible(on)
-            self.rows_plot.layout.setColumnMaximumWidth(1, MOST_WIDTH if on else 0)
-            self.view.graphics.ci.layout.setColumnFixedWidth(1, self._bar_width + (ROWS_WIDTH if on else 0))
+        self.profiles.fit(self.width() - 16, self.height() - words)
 
     def _connect(self) -> None:
         self.view.hovered.connect(self._on_hover)
@@ -231,23 +167,10 @@ class ErrorPanel(MapPanel):
         column_max = np.maximum.reduce(errors[left_out:], axis=0)
         largest = _largest_finite(row_max, column_max, errors)
         self.view.set_data(errors, (0.0, largest), BAR_LABELS, ends)
-        exponent = scale_exponent(largest)
-        self._draw_profiles(row_max, column_max, exponent)
-        end = (largest or 1.0) / 10.0**exponent * 1.08
-        self.rows_plot.setXRange(-0.07 * end, end, padding=0)  # room for half of the label "0"
-        self.columns_plot.setYRange(-0.07 * end, end, padding=0)
-        self.rows_plot.getAxis("bottom").set_names(*(times_ten(name, exponent) for name in ("row max", "max")))
-        self.columns_plot.getAxis("left").set_names(times_ten("col max", exponent).replace(", ", f",{BREAK}"))
+        self.profiles.draw(row_max, column_max, largest)
         for item in (self.halo, self.ring):
             item.setData([worst[1]] if worst else [], [worst[0]] if worst else [])
         self._on_hover(None)
-
-    def _draw_profiles(self, row_max: FloatArray, column_max: FloatArray, exponent: int) -> None:
-        rows, at_rows = _thinned(row_max)
-        columns, at_columns = _thinned(column_max)
-        power = 10.0**exponent
-        self.rows_curve.setData(np.where(np.isfinite(rows), rows, np.nan) / power, at_rows)
-        self.columns_curve.setData(at_columns, np.where(np.isfinite(columns), columns, np.nan) / power)
 
     def _on_head(self) -> None:
         self._head = self.head_box.number()
@@ -267,9 +190,7 @@ class ErrorPanel(MapPanel):
         """Recolour the plots."""
         super().apply_theme(theme)
         self.view.set_colors(theme, theme.bad)
-        for plot, curve in ((self.rows_plot, self.rows_curve), (self.columns_plot, self.columns_curve)):
-            style_plot(plot, theme)
-            curve.setPen(pg.mkPen(theme.text, width=1))
+        self.profiles.apply_theme(theme)
         self.halo.setPen(pg.mkPen("k", width=4))
         self.ring.setPen(pg.mkPen("w", width=1.6))
         for button in (self.kernel_button, self.sdpa_button):  # which one is on must not look like which has the focus
@@ -294,10 +215,3 @@ def _largest_finite(row_max: FloatArray, column_max: FloatArray, errors: FloatAr
         if finite.size:
             return float(finite.max())
     return 0.0
-
-
-def _thinned(profile: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """A profile of MOST_POINTS at most that keeps its peaks, and where its points lie."""
-    step = -(-len(profile) // MOST_POINTS)
-    values = pool(profile[:, None], step, 1)[:, 0]
-    return values, np.arange(len(values)) * step + (step - 1) / 2
