@@ -14,7 +14,7 @@ import triton.language as tl
 from kernels.checks import check_contiguous, check_inputs
 from kernels.online_softmax import absorb_tile
 from kernels.tiles import TileConfig, padded_d
-from kernels.variant import KernelVariant, TileTrace
+from kernels.variant import KernelVariant, TileTrace, state_buffers
 
 MAX_D = 256
 
@@ -102,7 +102,7 @@ def launch_article(
     check_inputs(ARTICLE, q, k, v, out, tile, precision, causal, None, trace)
     check_contiguous(q=q, k=k, v=v, out=out)
     (m, d), n = q.shape[2:], k.shape[2]
-    states = (out, out, out) if trace is None else (trace.m_tile, trace.m_running, trace.l_running)
+    states = state_buffers(trace, out)
     return article_kernel[(triton.cdiv(m, tile.block_m),)](
         q,
         k,

@@ -16,7 +16,7 @@ from kernels.checks import check_inputs
 from kernels.online_softmax import LOG2E, key_range, log_sum_exp, mask_scores, normalized, store_states, weigh_tile
 from kernels.precision import TRITON_PRECISIONS, triton_precision
 from kernels.tiles import TileConfig, padded_d
-from kernels.variant import KernelVariant, TileTrace
+from kernels.variant import KernelVariant, TileTrace, state_buffers
 
 MAX_D = 256
 
@@ -131,7 +131,7 @@ def launch_flash(
     check_inputs(FLASH, q, k, v, out, tile, precision, causal, lse, trace)
     batch, heads, m, d = q.shape
     n = k.shape[2]
-    states = (out, out, out) if trace is None else (trace.m_tile, trace.m_running, trace.l_running)
+    states = state_buffers(trace, out)
     return flash_kernel[(batch * heads * triton.cdiv(m, tile.block_m),)](
         q, k, v, out, out if lse is None else lse, *states,
         *q.stride(), *k.stride(), *v.stride(), *out.stride(),

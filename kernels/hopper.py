@@ -11,7 +11,7 @@ import triton
 from kernels.checks import check_inputs, device_limits, sm_count
 from kernels.online_softmax import LOG2E
 from kernels.tiles import TileConfig, padded_d
-from kernels.variant import KernelVariant, TileTrace
+from kernels.variant import KernelVariant, TileTrace, state_buffers
 
 MAX_D = 256
 NUM_WARPS = 4
@@ -63,7 +63,7 @@ def launch_hopper(
 
     n_m = triton.cdiv(m, tile.block_m)
     consumers = tile.block_m // ROWS
-    states = (out, out, out) if trace is None else (trace.m_tile, trace.m_running, trace.l_running)
+    states = state_buffers(trace, out)
     return hopper_kernel[(min(batch * heads * n_m, sm_count(q.device)),)](
         describe(q, ROWS), describe(k, tile.block_n), describe(v, tile.block_n),
         out, out if lse is None else lse, *states, *out.stride(),

@@ -12,7 +12,7 @@ from kernels.checks import check_inputs
 from kernels.online_softmax import LOG2E, mask_scores, store_states, weigh_tile
 from kernels.precision import TRITON_PRECISIONS, triton_precision
 from kernels.tiles import TileConfig, padded_d
-from kernels.variant import KernelVariant, TileTrace
+from kernels.variant import KernelVariant, TileTrace, state_buffers
 
 MAX_D = 256
 
@@ -137,7 +137,7 @@ def launch_materialized(
         q, k, scores, *q.stride(), *k.stride(), m, n, heads, group,
         D=d, BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, BLOCK_D=block_d, CAUSAL=causal, PRECISION=dot, **options,
     )  # fmt: skip
-    states = (out, out, out) if trace is None else (trace.m_tile, trace.m_running, trace.l_running)
+    states = state_buffers(trace, out)
     softmax_kernel[(batch * heads * n_m,)](
         scores, weights, *states, m, n, d**-0.5 * LOG2E,
         BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, TRACE=trace is not None, **options,

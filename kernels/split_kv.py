@@ -31,7 +31,7 @@ from kernels.precision import (
 from kernels.split_parts import SplitKV, scaled_tile, split_keys_and_values
 from kernels.split_rule import SPLIT_BEFORE_FROM, is_read_often
 from kernels.tiles import TileConfig, padded_d, resolved_splits, tiles_per_split
-from kernels.variant import KernelVariant, TileTrace
+from kernels.variant import KernelVariant, TileTrace, state_buffers
 
 MAX_D = 256
 
@@ -207,7 +207,7 @@ def launch_split_kv(
     if splits > 1:
         acc = torch.empty((splits, rows, d), dtype=torch.float32, device=q.device)
         partial = (acc, acc.new_empty((splits, rows)), acc.new_empty((splits, rows)))
-    states = (out, out, out) if trace is None else (trace.m_tile, trace.m_running, trace.l_running)
+    states = state_buffers(trace, out)
     compiled = split_kv_kernel[(batch * heads * n_m * splits,)](
         q, keys.k, keys.v, keys.k_exponents, keys.v_exponents, out, *partial, out if lse is None else lse, *states,
         *q.stride(), *keys.k.stride()[-4:], *keys.v.stride()[-4:], *out.stride(),

@@ -40,6 +40,11 @@ class TileTrace:
         return cls(*(buffer.transpose(1, 2) for buffer in buffers))
 
 
+def state_buffers(trace: TileTrace | None, unused: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """What a kernel takes for the three tensors of `trace`; without one `unused`, which it then does not touch."""
+    return (unused, unused, unused) if trace is None else (trace.m_tile, trace.m_running, trace.l_running)
+
+
 class Launch(Protocol):
     """Runs a kernel once: reads `q` [B, H, M, D], `k` and `v` [B, Hkv, N, D], writes `out` [B, H, M, D].
 

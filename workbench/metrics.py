@@ -128,20 +128,22 @@ def _rounded(value: float) -> float:
     return round(value, SIGNIFICANT_DIGITS - 1 - floor(log10(abs(value)))) if value else 0.0
 
 
-def _tflops(measurement: Measurement) -> float | None:
-    """TFLOP/s of the two matrix products; None by the host's clock, which does not time a GPU."""
+def _per_us(measurement: Measurement, amount: int) -> float | None:
+    """`amount` over the time of a launch; None by the host's clock, which does not time a GPU."""
     us = measurement.latency.figure_us
-    if measurement.latency.clock == "host" or not us > 0:
-        return None
-    return measurement.problem.flops / us / 1e6
+    return amount / us if measurement.latency.clock != "host" and us > 0 else None
+
+
+def _tflops(measurement: Measurement) -> float | None:
+    """TFLOP/s of the two matrix products, if a GPU was timed."""
+    rate = _per_us(measurement, measurement.problem.flops)
+    return None if rate is None else rate / 1e6
 
 
 def _gigabytes_per_s(measurement: Measurement) -> float | None:
-    """The fewest bytes that must move, over the time; None by the host's clock, which does not time a GPU."""
-    us = measurement.latency.figure_us
-    if measurement.latency.clock == "host" or not us > 0:
-        return None
-    return least_bytes(measurement.problem) / us / 1e3
+    """The fewest bytes that must move, over the time, if a GPU was timed."""
+    rate = _per_us(measurement, least_bytes(measurement.problem))
+    return None if rate is None else rate / 1e3
 
 
 def _half_width(measurement: Measurement) -> float | None:

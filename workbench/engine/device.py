@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -45,23 +46,19 @@ def describe(mode: Mode) -> DeviceInfo:
     """The device of `mode`, with the versions of what it runs with. Imports Triton."""
     import triton
 
-    if mode == "interpreter":
-        return DeviceInfo(
-            name=cpu_name(),
-            mode=mode,
-            # A plain str: torch's version is a class of its own, and unpickling it would import torch in the window.
-            torch=str(torch.__version__),
-            triton=triton.__version__,
-            python=platform.python_version(),
-            memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        )
-    properties = torch.cuda.get_device_properties(0)
-    return DeviceInfo(
-        name=properties.name,
+    made = partial(
+        DeviceInfo,
         mode=mode,
+        # A plain str: torch's version is a class of its own, and unpickling it would import torch in the window.
         torch=str(torch.__version__),
         triton=triton.__version__,
         python=platform.python_version(),
+    )
+    if mode == "interpreter":
+        return made(name=cpu_name(), memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    properties = torch.cuda.get_device_properties(0)
+    return made(
+        name=properties.name,
         memory_bytes=properties.total_memory,
         cuda=torch.version.cuda or "",
         driver=driver_version(),

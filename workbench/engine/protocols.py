@@ -32,13 +32,17 @@ class Warm(GpuSampler):
         return self._events.singles(self._launch, count, timed)
 
 
-class Cold(GpuSampler):
-    """The same with the L2 flushed before each launch, outside the two events."""
+class Flushing(GpuSampler):
+    """What the samplers that overwrite the L2 before a launch share."""
 
     def __init__(self, launch: Launch, gpu: Gpu, most: int) -> None:
         super().__init__(launch, gpu, most)
         self._flush = gpu.flush()
         self.flush_bytes = self._flush.size
+
+
+class Cold(Flushing):
+    """The same with the L2 flushed before each launch, outside the two events."""
 
     def take(self, count: int, timed: Timed = nullcontext) -> FloatArray:
         return self._events.flushed(self._launch, self._flush, count, timed)
@@ -66,18 +70,13 @@ class Graph(GpuSampler):
         return self._events.singles(self._replay, count, timed) / self.launches_per_sample
 
 
-class GraphCold(GpuSampler):
+class GraphCold(Flushing):
     """A CUDA graph of launches, before each of which the L2 is flushed, each between two events of the graph's own.
 
     The first launch of a replay is not timed. A replay gives `batch` samples.
     """
 
     clock = "cuda graph"
-
-    def __init__(self, launch: Launch, gpu: Gpu, most: int) -> None:
-        super().__init__(launch, gpu, most)
-        self._flush = gpu.flush()
-        self.flush_bytes = self._flush.size
 
     def prepare(self, stop: StopFlag) -> None:
         us = self._warm_up(stop)

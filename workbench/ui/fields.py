@@ -6,12 +6,15 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from math import isfinite
+from typing import TypeVar
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QStandardItemModel, QValidator, QWheelEvent
 from PyQt6.QtWidgets import QAbstractSpinBox, QCheckBox, QComboBox, QLineEdit, QWidget
 
 AUTO = "auto"
+
+Number = TypeVar("Number", int, float)
 
 
 class NumberField(QAbstractSpinBox):
@@ -89,14 +92,12 @@ class IntField(NumberField):
         self.set_text(str(value))
 
     def stepBy(self, steps: int) -> None:
-        """Go `steps` values up or down; from between two allowed values to the nearer one in that direction."""
+        """Go `steps` values up or down."""
         value = self.value()
         if not self._steps:
             self._step_to(str(max(self._least, value + steps)))
             return
-        ahead = bisect_right(self._steps, value) - 1 if steps > 0 else bisect_left(self._steps, value)
-        target = min(max(ahead + steps, 0), len(self._steps) - 1)
-        self._step_to(str(self._steps[target]))
+        self._step_to(str(_stepped(self._steps, value, steps)))
 
 
 class AutoField(IntField):
@@ -162,10 +163,14 @@ class SecondsField(FloatField):
     STEPS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 120.0)
 
     def stepBy(self, steps: int) -> None:
-        """Go to the next round number up or down."""
-        value = self.value()
-        ahead = bisect_right(self.STEPS, value) - 1 if steps > 0 else bisect_left(self.STEPS, value)
-        self._step_to(_float_text(self.STEPS[min(max(ahead + steps, 0), len(self.STEPS) - 1)]))
+        """Go `steps` round numbers up or down."""
+        self._step_to(_float_text(_stepped(self.STEPS, self.value(), steps)))
+
+
+def _stepped(allowed: Sequence[Number], value: Number, steps: int) -> Number:
+    """What is `steps` up or down of `value` in `allowed`, which ascends; from between two first the nearer one."""
+    ahead = bisect_right(allowed, value) - 1 if steps > 0 else bisect_left(allowed, value)
+    return allowed[min(max(ahead + steps, 0), len(allowed) - 1)]
 
 
 def _float_text(value: float) -> str:
