@@ -5,10 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import torch
 
 from tests.samples import make_record
-from workbench.caveats import busy_text, caveats_of, computed_precision, precision_text, splits_text, tolerance_text
-from workbench.model import Mode, Problem, Provenance, RunRequest, TileConfig
+from workbench.caveats import (
+    FLATTERING,
+    busy_text,
+    caveats_of,
+    computed_precision,
+    precision_text,
+    splits_text,
+    tolerance_text,
+)
+from workbench.engine.inputs import make_inputs
+from workbench.model import INPUT_DISTRIBUTIONS, Mode, Problem, Provenance, RunRequest, TileConfig
 
 ERROR = make_record(1).checked[0].error
 REQUEST = RunRequest(Problem(16, 64, 16), TileConfig(16, 16), kernel="split_kv")
@@ -69,3 +79,10 @@ def test_a_busy_cpu_is_said_where_its_clock_is_the_one_that_times() -> None:
     assert busy_text(replace(BUSY, load_average=(2.0, 9.0, 9.0))) == "" == busy_text(Provenance())
     assert [w.kind for w in caveats_of(REQUEST, "interpreter", BUSY, REQUEST.tile, ERROR)] == ["cpu"]
     assert caveats_of(REQUEST, "cuda", BUSY, REQUEST.tile, ERROR) == ()
+
+
+@pytest.mark.parametrize("inputs", INPUT_DISTRIBUTIONS)
+def test_inputs_that_flatter_are_those_of_which_every_value_is_the_same(inputs: str) -> None:
+    drawn = make_inputs(Problem(4, 8, 16, inputs=inputs), torch.device("cpu"))
+    same = all(bool((tensor == tensor.flatten()[0]).all()) for tensor in (drawn.q, drawn.k, drawn.v))
+    assert (inputs in FLATTERING) is same

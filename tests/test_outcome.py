@@ -11,7 +11,7 @@ import pytest
 
 from tests.samples import GPU, make_record
 from workbench.ceilings import Ceilings
-from workbench.model import Measured, RunRecord
+from workbench.model import Failed, Measured, Rechecked, RunRecord
 from workbench.outcome import result_object, summary_lines
 from workbench.statistics import Interval
 
@@ -74,6 +74,34 @@ def test_what_keeps_times_from_being_the_whole_truth_is_printed() -> None:
     assert latency["notes"] == words and latency["late_samples"] == 3
     assert latency["launch_bound"] == "launch-bound when launched one by one: 5.1 µs of 14.7 µs is the kernel"
     assert latency["launched_us"] == 14.7
+
+
+@pytest.mark.parametrize(
+    ("bits_equal", "deterministic", "failed", "begin"),
+    [
+        (True, True, False, ""),
+        (False, False, False, "note: "),
+        (True, False, False, "note: "),
+        (False, None, False, "note: "),
+        (True, None, False, "note: "),
+        (False, True, True, "FAILED: "),
+    ],
+)
+def test_whether_bits_stayed_the_same_is_said_and_other_bits_are_no_failure(
+    bits_equal: bool, deterministic: bool | None, failed: bool, begin: str
+) -> None:
+    again = Rechecked("kernel", 1e-7, 1e-7, bits_equal, deterministic, "what was found", failed)
+    record = replace(make_record(1, protocol="cold"), rechecked=(again,))
+    assert f"  {begin}what was found" in lines_of(record).splitlines()
+    assert record.passed is not failed
+    printed = json_of(record)["recheck"]
+    assert (printed["bits_equal"], printed["deterministic"], printed["failed"]) == (bits_equal, deterministic, failed)
+
+
+def test_a_run_that_ended_before_its_outputs_were_checked_again_says_so() -> None:
+    record = replace(make_record(1, protocol="cold"), rechecked=(), end=Failed("cancelled", "Stopped."))
+    assert lines_of(record).count("note: not checked again after timing") == 2
+    assert "checked again" not in lines_of(make_record(1, protocol="cold"))
 
 
 def test_a_ratio_says_of_what_its_bounds_are() -> None:

@@ -5,6 +5,7 @@ Each is a DeviceWarning, so that it stands where those stand. Its words up to th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import isfinite
 
 from kernels.tiles import AUTO_SPLITS, tiles_per_split
@@ -14,6 +15,27 @@ from workbench.model import ErrorStats, Mode, Provenance, RunRequest, TileConfig
 EXACT = "ieee"
 # What a kernel itself splits values for is made on the interpreter too; the others are Triton's, which it leaves out.
 MADE_BY_KERNEL = ("fp16x3",)
+
+
+@dataclass(frozen=True)
+class Flattery:
+    """Inputs that make a GPU look fast: the words for a label, and what is said of the inputs."""
+
+    label: str
+    of_inputs: str
+
+    @property
+    def warning(self) -> DeviceWarning:
+        """The whole sentence."""
+        why = "a GPU that flips no bits draws less power, and these times may flatter"
+        return DeviceWarning("inputs", f"{self.of_inputs}: {why}")
+
+
+# Distributions of which every value is the same: from one value to the next no bit of an operand flips.
+FLATTERING = {
+    "zeros": Flattery("zeros flatter", "inputs are zeros"),
+    "constant": Flattery("constant inputs flatter", "inputs are one constant"),
+}
 
 
 def caveats_of(

@@ -24,7 +24,16 @@ from workbench.model import (
     TileConfig,
     TileStates,
 )
-from workbench.wording import counted, ended_text, figure_text, half_width_of, interval_of, modes_text, parts_text
+from workbench.wording import (
+    NOT_CHECKED_AGAIN,
+    counted,
+    ended_text,
+    figure_text,
+    half_width_of,
+    interval_of,
+    modes_text,
+    parts_text,
+)
 
 # Timed in turns, both fail together.
 IN_SEQUENCE = "article"
@@ -60,9 +69,7 @@ def summary_lines(record: RunRecord) -> Iterator[str]:
         verdict, error = "passed" if check.error.passed else "WRONG", check.error
         sizes = f"max error {error.max_abs:.2e}, relative to the whole output {error.rel_fro:.1e}"
         yield f"{name}: {verdict}, {sizes}, at rtol {error.rtol:g}, atol {error.atol:g}"
-        for recheck in record.rechecked:
-            if recheck.role == check.role:
-                yield f"  {'FAILED: ' if recheck.failed else ''}{recheck.text}"
+        yield from (f"  {line}" for line in _recheck_lines(record, check.role))
         if measured is not None:
             yield from (f"  {line}" for line in _latency_lines(measured.latency, request))
         for partial in record.partial:
@@ -75,6 +82,16 @@ def summary_lines(record: RunRecord) -> Iterator[str]:
         yield f"times are on the host's clock: {device.mode_label}"
     elif both is not None:
         yield f"SDPA takes {both.baseline_over_kernel:.4g} times the kernel's time ({_bounds_text(record, both)})"
+
+
+def _recheck_lines(record: RunRecord, role: Role) -> Iterator[str]:
+    """Whether an output stayed what it was: a note where only its bits differ, or where nobody tried."""
+    again = record.recheck(role)
+    if again is not None:
+        is_plain = again.bits_equal and again.deterministic is True
+        yield f"{'FAILED: ' if again.failed else '' if is_plain else 'note: '}{again.text}"
+    elif record.measurement(role) is not None and isinstance(record.end, Failed):
+        yield f"note: {NOT_CHECKED_AGAIN}"
 
 
 def _bounds_text(record: RunRecord, both: Ratio) -> str:

@@ -15,6 +15,9 @@ ON_THE_HOST = {
     "article": "a fixed number of launches, each timed by the host's clock",
     "warm": "launches of kernel and SDPA in turns, each timed by the host's clock",
 }
+# Of an output, where it is not known because nobody tried.
+NOT_LAUNCHED_AGAIN = "not launched again: whether two launches on equal inputs give the same bits is not known"
+NOT_CHECKED_AGAIN = "not checked again after timing: whether the timed launches gave the right output is not known"
 # So begins a phase that counts the milliseconds of its limit, and not its steps.
 COUNTS_TIME = ("timing ", " in turns")
 # An interval is lopsided where one side of it is more than this many times the other: one ± would then state a bound

@@ -19,6 +19,7 @@ from workbench.model import (
     Log,
     Measured,
     Problem,
+    Rechecked,
     RunEvent,
     RunRequest,
     Started,
@@ -109,6 +110,8 @@ def test_every_variant_runs_right_with_its_own_tile(
     started = next(e for e in events if isinstance(e, Started))
     measured = next(e.measurement for e in events if isinstance(e, Measured))
     assert started.request.auto_tile == () and measured.tile is not None and measured.tile.splits >= 1
+    again = next(e for e in events if isinstance(e, Rechecked) and e.role == "kernel")
+    assert again.bits_equal and again.deterministic, "no kernel adds by atomics"
     states = next(e for e in events if isinstance(e, TileStates))
     assert states.bit_equal, states.skipped
     assert states.m_error is not None and states.m_error < 1e-5

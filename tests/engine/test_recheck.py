@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from kernels import VARIANTS, KernelVariant
 from tests.samples import INTERPRETER
 from workbench.engine import steps
 from workbench.engine.compare import compare
@@ -15,11 +16,17 @@ from workbench.engine.recheck import CHANGED_AFTERWARDS, SUSPECT_A_RACE, Before,
 from workbench.engine.stopping import StopFlag
 from workbench.model import ErrorStats, Problem, Rechecked, RunEvent, RunRequest, TileConfig
 from workbench.session import RunBuilder
+from workbench.wording import NOT_LAUNCHED_AGAIN
 
 EXPECTED = torch.randn(1, 2, 8, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 RIGHT = EXPECTED.float()
 NUDGED = RIGHT + 1e-5
 WRONG = RIGHT + 1.0
+
+
+ON_THE_INTERPRETER = pytest.mark.skipif(
+    os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU"
+)
 
 
 def error_of(out: torch.Tensor, left_out: int = 0) -> ErrorStats:
@@ -53,7 +60,30 @@ def test_other_bits_of_a_deterministic_kernel_are_a_failure(after: torch.Tensor)
 def test_bits_that_differ_from_launch_to_launch_are_reported() -> None:
     found = of(NUDGED, RIGHT, NUDGED)
     assert not found.failed and found.deterministic is False and found.text.startswith("not deterministic")
+    assert found.text.endswith("; other bits after timing, within the tolerance as before")
     assert of(RIGHT, RIGHT, NUDGED).bits_equal and not of(RIGHT, RIGHT, NUDGED).failed
+    assert of(RIGHT, RIGHT, NUDGED).text.endswith("; the same bits after timing")
+    beyond = of(WRONG, RIGHT, NUDGED)
+    assert beyond.failed and beyond.text == f"{SUSPECT_A_RACE}; two launches on equal inputs differ as well"
+
+
+@pytest.mark.parametrize(
+    ("after", "begin"),
+    [
+        (RIGHT.clone(), "the same bits after timing; "),
+        (NUDGED, "other bits after timing, within the tolerance as before; "),
+        (WRONG, f"{SUSPECT_A_RACE}; "),
+    ],
+    ids=["equal", "within the tolerance", "wrong"],
+)
+def test_what_is_not_launched_again_is_said_not_to_be_known(after: torch.Tensor, begin: str) -> None:
+    found = of(after)
+    assert found.deterministic is None and found.text == begin + NOT_LAUNCHED_AGAIN
+
+
+def test_an_output_that_was_wrong_before_is_not_called_within_the_tolerance() -> None:
+    found = of(WRONG + 2, WRONG, WRONG + 1, before=WRONG + 1)
+    assert not found.failed and "within the tolerance" not in found.text and "other bits after timing" in found.text
 
 
 def test_an_error_that_grew_beyond_the_tolerance_is_a_failure_however_it_came() -> None:
@@ -78,7 +108,7 @@ def test_rows_that_see_no_key_do_not_count() -> None:
     assert found.bits_equal and found.deterministic and not found.failed
 
 
-@pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")
+@ON_THE_INTERPRETER
 @pytest.mark.parametrize(("changes_at", "failed"), [(10**9, False), (4, True)], ids=["steady", "changes"])
 def test_a_run_of_a_kernel_that_changes_its_output_fails(
     monkeypatch: pytest.MonkeyPatch, changes_at: int, failed: bool
@@ -106,3 +136,15 @@ def test_a_run_of_a_kernel_that_changes_its_output_fails(
     (found,) = record.rechecked
     assert found.failed is failed and found.deterministic is True and found.bits_equal is not failed
     assert record.checked[0].error.passed and record.passed is not failed
+
+
+@ON_THE_INTERPRETER
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if not v.capability], ids=lambda v: v.name)
+def test_no_kernel_adds_in_another_order_from_launch_to_launch(variant: KernelVariant) -> None:
+    """None has atomics: also where several programs share the keys, their parts are added in one order."""
+    tile = TileConfig(16, 16, splits=3 if variant.splits else 1)
+    request = RunRequest(Problem(32, 80, 16), tile, kernel=variant.name, sdpa="none", trace=False)
+    events: list[RunEvent] = []
+    steps.Run(request, INTERPRETER, events.append, StopFlag()).go()
+    (found,) = [event for event in events if isinstance(event, Rechecked)]
+    assert found.bits_equal and found.deterministic and not found.failed

@@ -9,7 +9,6 @@ import pytest
 
 from tests.samples import make_latency, make_record, recorded_state
 from workbench.device_state import DeviceTrace, DeviceWarning
-from workbench.engine.watch import FLATTERING
 from workbench.model import Failed, Problem
 from workbench.modes import Modes
 from workbench.request import PROTOCOLS
@@ -60,8 +59,6 @@ def test_what_was_not_recorded_is_asked_of_runs_that_were_measured_only() -> Non
 
 
 def test_warnings_in_a_few_words() -> None:
-    for kind in FLATTERING:
-        assert words.warning_text(FLATTERING[kind]) == words.FLATTERING[kind][0]
     assert words.warning_text(DeviceWarning("clocks", "clocks not steady: from 1 to 2 MHz")) == "clocks not steady"
     assert (
         words.note_text("12 of 320 samples may hold launch cost: the GPU") == "12 of 320 samples may hold launch cost"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,6 +37,7 @@ from workbench.modes import Modes
 from workbench.statistics import Drift, Interval, Ratio
 from workbench.ui import words
 from workbench.ui.elided import Badge, ElidedLabel, Note
+from workbench.ui.findings import chips_of
 from workbench.ui.theme import load_theme
 from workbench.ui.verdict import Verdict
 
@@ -530,6 +532,42 @@ def test_changes_of_the_baseline_are_named_and_not_deterministic_is_no_failure(v
     replay(verdict, replace(record, rechecked=(replace(ours, deterministic=False, text="two launches differ"), theirs)))
     assert findings(verdict) == ["not deterministic"]
     assert "CHANGED" not in verdict.text() and "passed" in verdict.text()
+
+
+@pytest.mark.parametrize(
+    ("changes", "chips"),
+    [
+        ({}, []),
+        ({"bits_equal": False, "deterministic": False}, ["not deterministic"]),
+        ({"deterministic": False}, ["not deterministic"]),
+        ({"bits_equal": False, "deterministic": None}, ["other bits after timing", "determinism not known"]),
+        ({"deterministic": None}, ["determinism not known"]),
+        ({"bits_equal": False, "failed": True}, []),
+    ],
+)
+def test_whether_bits_stayed_the_same_is_a_chip_and_other_bits_are_no_failure(
+    verdict: Verdict, changes: dict[str, Any], chips: list[str]
+) -> None:
+    record = make_record(1, protocol="cold")
+    ours, theirs = record.rechecked
+    failed = bool(changes.get("failed"))
+    replay(verdict, replace(record, rechecked=(replace(ours, text="what was found", **changes), theirs)))
+    assert findings(verdict) == chips
+    assert ("CHANGED" in verdict.text()) is failed and ("passed" in verdict.text()) is not failed
+    assert "what was found" in verdict.protocol.toolTip()
+    replay(verdict, replace(record, rechecked=(ours, replace(theirs, **changes))))
+    assert findings(verdict) == [f"SDPA {chip}" for chip in chips]
+
+
+def test_what_nobody_tried_is_a_quiet_chip_with_its_sentences(verdict: Verdict) -> None:
+    record = make_record(1, protocol="cold")
+    untried = tuple(replace(again, deterministic=None) for again in record.rechecked)
+    (chip,) = (c for c in chips_of(replace(record, rechecked=untried)) if c.text == "determinism not known")
+    sentence = "not launched again: whether two launches on equal inputs give the same bits is not known"
+    assert (chip.tone, chip.tooltip) == ("muted", f"kernel: {sentence}\nSDPA: {sentence}")
+    stopped = replace(record, rechecked=(), end=Failed("cancelled", "Stopped."))
+    (chip,) = (c for c in chips_of(stopped) if c.text == "not checked again")
+    assert chip.tone == "muted" and chip.tooltip.count("not checked again after timing") == 2
 
 
 def test_a_note_is_whole_or_short_but_never_cut(qtbot: QtBot, verdict: Verdict) -> None:

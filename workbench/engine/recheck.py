@@ -9,9 +9,11 @@ import torch
 
 from workbench.engine.compare import same_bits
 from workbench.model import ErrorStats, Rechecked, Role
+from workbench.wording import NOT_LAUNCHED_AGAIN
 
 SUSPECT_A_RACE = "changed while timing: suspect a race"
 CHANGED_AFTERWARDS = "launched again after timing it gives another output: suspect a race"
+NOT_DETERMINISTIC = "two launches on equal inputs differ"
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def recheck(
     got_worse = before.error.passed and not all(error.passed for error in errors)
     failed = got_worse or (deterministic is True and not all(same))
     worst = max(error.max_abs for error in errors)
-    text = _text(same[0], deterministic, failed)
+    text = _text(same[0], deterministic, failed, before.error.passed)
     return Rechecked(role, before.error.max_abs, worst, same[0], deterministic, text, failed)
 
 
@@ -52,12 +54,15 @@ def _same(one: torch.Tensor, other: torch.Tensor, left_out: int) -> bool:
     return same_bits(one[..., left_out:, :].contiguous(), other[..., left_out:, :].contiguous())
 
 
-def _text(equal: bool, deterministic: bool | None, failed: bool) -> str:
+def _text(equal: bool, deterministic: bool | None, failed: bool, passed: bool) -> str:
+    """What was found; `equal` are the bits after timing to those before, which `passed` their check."""
     if failed:
-        return CHANGED_AFTERWARDS if equal else SUSPECT_A_RACE
+        found = CHANGED_AFTERWARDS if equal else SUSPECT_A_RACE
+        more = {None: f"; {NOT_LAUNCHED_AGAIN}", False: f"; {NOT_DETERMINISTIC} as well", True: ""}
+        return found + more[deterministic]
+    within = ", within the tolerance as before" if passed else ""
+    after = "the same bits after timing" if equal else f"other bits after timing{within}"
     if deterministic is False:
-        after = "the same bits after timing" if equal else "other bits after timing, within the tolerance as before"
-        return f"not deterministic: two launches on equal inputs differ; {after}"
-    if deterministic is None:
-        return "the same bits after timing" if equal else "other bits after timing; not launched again"
-    return "the same bits after timing, and in two more launches"
+        why = "as additions by atomics do; of a kernel without them, suspect a race"
+        return f"not deterministic: {NOT_DETERMINISTIC}, {why}; {after}"
+    return f"{after}; {NOT_LAUNCHED_AGAIN}" if deterministic is None else f"{after}, and in two more launches"

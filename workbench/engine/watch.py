@@ -7,18 +7,12 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
+from workbench.caveats import FLATTERING
 from workbench.device_state import DeviceTrace, DeviceWarning, find_warnings, judged
 from workbench.model import DeviceState, Problem, RunEvent
 
 # The whole trace is sent, so that it is sent less often the longer it is: a fiftieth of the time since the beginning.
 TELL_EVERY_S, TELL_EVERY_SHARE = 0.5, 0.02
-# Inputs of which every value is the same: from one to the next no bit of an operand flips.
-FLATTERING = {
-    kind: DeviceWarning(
-        "inputs", f"inputs are {words}: a GPU that flips no bits draws less power, and these times may flatter"
-    )
-    for kind, words in (("zeros", "zeros"), ("constant", "one constant"))
-}
 NOTHING_TO_READ = "the interpreter runs on the CPU, whose clocks are not read"
 
 
@@ -46,8 +40,8 @@ class Watch:
     ) -> None:
         """Without a monitor the trace is empty, and says why."""
         self._monitor = monitor
-        flattering = FLATTERING.get(problem.inputs)
-        self._always: tuple[DeviceWarning, ...] = () if flattering is None else (flattering,)
+        flattery = FLATTERING.get(problem.inputs)
+        self._always: tuple[DeviceWarning, ...] = () if flattery is None else (flattery.warning,)
         self._send = send
         self._now = now
         self._began = self._told_at = 0.0

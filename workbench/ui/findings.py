@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workbench.model import ROLES, Measurement, Role, RunRecord
+from workbench.caveats import FLATTERING
+from workbench.model import ROLES, Failed, Measurement, Role, RunRecord
 from workbench.ui import measure_words as say
 from workbench.ui.chips import Chip
 from workbench.ui.words import named
+from workbench.wording import NOT_CHECKED_AGAIN, NOT_LAUNCHED_AGAIN
 
 
 @dataclass(frozen=True)
@@ -82,22 +84,53 @@ def chips_of(record: RunRecord) -> tuple[Chip, ...]:
 
 
 def _chips(record: RunRecord) -> Iterator[Chip]:
-    warnings = record.device_state.warnings if record.device_state is not None else ()
-    for warning in warnings:
-        yield Chip(say.warning_text(warning), warning.text)
-    inputs = record.started.request.problem.inputs
-    if inputs in say.FLATTERING and not any(w.kind == "inputs" for w in warnings):
-        short, long = say.FLATTERING[inputs]
-        yield Chip(short, f"{long}: {say.FLATTER_TIP}")
+    yield from _warning_chips(record)
     for role in ROLES:
-        again, measurement = record.recheck(role), record.measurement(role)
-        if again is not None and again.deterministic is False:
-            yield Chip(f"{_whose(role, record)}not deterministic", f"{named(role, record)}: {again.text}")
+        yield from _bits_chips(record, role)
+        measurement = record.measurement(role)
         if measurement is not None:
             yield from _latency_chips(record, measurement)
+    yield from _untried_chips(record)
     missing = say.not_recorded(record)
     if missing:
         yield Chip(f"not recorded: {', '.join(missing)}", say.not_recorded_tip(missing), "muted")
+
+
+def _warning_chips(record: RunRecord) -> Iterator[Chip]:
+    """What the run was warned of, and inputs that flatter also where a program that did not know it made the run."""
+    warnings = record.device_state.warnings if record.device_state is not None else ()
+    flattery = FLATTERING.get(record.started.request.problem.inputs)
+    for warning in warnings:
+        label = flattery.label if flattery is not None and warning.kind == "inputs" else say.warning_text(warning)
+        yield Chip(label, warning.text)
+    if flattery is not None and not any(warning.kind == "inputs" for warning in warnings):
+        yield Chip(flattery.label, flattery.warning.text)
+
+
+def _bits_chips(record: RunRecord, role: Role) -> Iterator[Chip]:
+    """That an output has other bits at another launch: within the tolerance no failure, but to be known."""
+    again = record.recheck(role)
+    if again is None:
+        return
+    name, whose = named(role, record), _whose(role, record)
+    if again.deterministic is False:
+        yield Chip(f"{whose}not deterministic", f"{name}: {again.text}")
+    elif again.deterministic is None and not again.bits_equal and not again.failed:
+        yield Chip(f"{whose}other bits after timing", f"{name}: {again.text}")
+
+
+def _untried_chips(record: RunRecord) -> Iterator[Chip]:
+    """What is not known of an output because nobody tried; what an older program did not try is said elsewhere."""
+    tried = {role: record.recheck(role) for role in ROLES if record.measurement(role) is not None}
+    unlaunched = [role for role, again in tried.items() if again is not None and again.deterministic is None]
+    unchecked = [role for role, again in tried.items() if again is None and isinstance(record.end, Failed)]
+    for roles, text, sentence in (
+        (unlaunched, "determinism not known", NOT_LAUNCHED_AGAIN),
+        (unchecked, "not checked again", NOT_CHECKED_AGAIN),
+    ):
+        if roles:
+            sentences = "\n".join(f"{named(role, record)}: {sentence}" for role in roles)
+            yield Chip(f"{_whose(roles[0], record)}{text}", sentences, "muted")
 
 
 def _latency_chips(record: RunRecord, measurement: Measurement) -> Iterator[Chip]:

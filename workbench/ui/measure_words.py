@@ -18,11 +18,6 @@ from workbench.wording import parts_text as parts_text
 from workbench.wording import percent_text as percent_text
 from workbench.wording import protocol_tip as protocol_tip
 
-FLATTERING = {
-    "zeros": ("zeros flatter", "inputs are zeros"),
-    "constant": ("constant inputs flatter", "inputs are one constant"),
-}
-FLATTER_TIP = "a GPU that flips no bits draws less power, and these times may flatter"
 UNKNOWN = {
     "device state": "clocks, power, throttling and other processes on the device: whether it was steady is not known",
     "source": "revision and hash of the kernel's source: whether it is the kernel of today is not known",
@@ -51,9 +46,8 @@ def how_known(measurement: Measurement) -> float:
 
 
 def warning_text(warning: DeviceWarning) -> str:
-    """A warning in a few words, which its whole sentence begins with; flattering inputs in words that fit a chip."""
-    short = warning.text.partition(":")[0]
-    return next((chip for chip, begin in FLATTERING.values() if begin == short), short)
+    """A warning in a few words, which its whole sentence begins with."""
+    return warning.text.partition(":")[0]
 
 
 def note_text(note: str) -> str:
