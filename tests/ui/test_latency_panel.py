@@ -28,7 +28,7 @@ from workbench.modes import Modes
 from workbench.statistics import Interval
 from workbench.ui.axes import text_height
 from workbench.ui.panels.latency import LatencyPanel
-from workbench.ui.panels.latency_history import MOST_LABEL
+from workbench.ui.panels.latency_history import MOST_LABEL, MOST_SYMBOL
 from workbench.ui.panels.latency_run import run_lines
 from workbench.ui.theme import load_theme
 
@@ -287,6 +287,26 @@ def test_trend_is_long_but_bounded_and_keeps_the_run_shown(panel: LatencyPanel) 
     assert panel.history_plot.axis._shown == 0
 
 
+def test_two_equal_runs_of_one_second_are_told_apart(panel: LatencyPanel) -> None:
+    first, second = make_record(1, PROBLEM, kernel_us=380), make_record(2, PROBLEM, kernel_us=390)
+    assert first.started == second.started
+    panel.set_history([first, second])
+    for i, record in enumerate((first, second)):
+        feed(panel, replace(record, started=replace(record.started)))  # as it comes from the file
+        assert panel.history_plot.axis._shown == i
+
+
+def test_the_highest_point_of_a_trend_is_whole(panel: LatencyPanel) -> None:
+    for log in ("Auto scale", "Log"):
+        panel.scale_box.setCurrentText(log)
+        feed(panel, make_record(1, PROBLEM, kernel_us=380, baseline_us=100))
+        box = panel.history_plot.plot.vb
+        top, height = box.viewRange()[1][1], box.height()
+        highest = max(panel.history_plot.points["kernel"].getData()[1])
+        low = box.viewRange()[1][0]
+        assert (top - highest) / (top - low) * height >= MOST_SYMBOL / 2
+
+
 def test_hover_tells_sample_bin_and_run(panel: LatencyPanel, qtbot: QtBot) -> None:
     record = make_record(1, PROBLEM, TileConfig(32, 16, num_warps=8, num_stages=2))
     panel.set_history([record])
@@ -303,8 +323,8 @@ def test_hover_tells_sample_bin_and_run(panel: LatencyPanel, qtbot: QtBot) -> No
     assert "32×16" in run[0]
     assert "8 warps, 2 stages" in run[0]
     assert run[1] == "article protocol"
-    assert run[2] == "torch 2.13.0, triton 3.9.0, driver 580.0"
-    assert "p20–p80" in run[3] and "block average" in run[3]
+    assert run[2:4] == ["torch 2.13.0, triton 3.9.0", "driver 580.0"]
+    assert "block average of 50 launches" in run[4] and "single launches: median" in run[5]
     counted = panel.hover_lines(panel.distribution_plot.plot.vb.mapViewToScene(QPointF(1, value)))
     assert "µs" in counted[0]
     assert "launch" in counted[1]
@@ -407,7 +427,7 @@ def test_launches_have_a_range_of_their_own_beside_a_trend_of_slow_runs(panel: L
     assert panel.distribution_plot.plot.vb.viewRange()[1] == [low, high]
     trend = panel.history_plot
     assert trend.plot.vb.viewRange()[1][1] * trend.scale.us > 3000
-    assert trend.plot.getAxis("left").names[0] == "median, bar: 95% interval, µs"
+    assert trend.plot.getAxis("left").names[0] == "block average, µs"
 
 
 def test_the_trend_has_kernel_and_sdpa_side_by_side_with_the_intervals_as_bars(panel: LatencyPanel) -> None:
@@ -424,6 +444,93 @@ def test_the_trend_has_kernel_and_sdpa_side_by_side_with_the_intervals_as_bars(p
         assert latency.interval is not None
         assert bars["y"] + bars["top"] == pytest.approx(latency.interval.high)
         assert bars["y"] - bars["bottom"] == pytest.approx(latency.interval.low)
+
+
+def heights(panel: LatencyPanel, role: Role) -> list[float]:
+    """Where the trend's points of `role` are, us."""
+    plot = panel.history_plot
+    return [float(y) * plot.scale.us for y in plot.points[role].getData()[1]]
+
+
+def test_the_trend_draws_the_figures_of_the_headline_and_names_them(panel: LatencyPanel) -> None:
+    """Launch-bound, a block's average is far from the median of the single launches beside it."""
+    records = [
+        of_latency(make_record(i, PROBLEM, TileConfig(16, 16 * i), kernel_us=57), block_average_us=us)
+        for i, us in ((1, 110.0), (2, 78.4))
+    ]
+    panel.set_history(records)
+    feed(panel, records[-1])
+    plot = panel.history_plot
+    for role in ROLES:
+        figures = [m.latency.figure_us for record in records if (m := record.measurement(role))]
+        assert heights(panel, role) == pytest.approx(figures)
+        assert len(plot.bars[role, True].opts["x"]) == len(plot.bars[role, False].opts["x"]) == 0, "it has no interval"
+    assert plot.plot.vb.viewRange()[1][1] > 110
+    assert plot.plot.getAxis("left").labelText == "block average, µs"
+    hover = run_lines(plot._runs[1], panel.theme)
+    assert hover[-4].endswith("block average of 50 launches 78.4 µs") and "single launches: median 57" in hover[-3]
+
+    warm = make_record(3, PROBLEM, protocol="warm")
+    panel.set_history([*records, warm])
+    feed(panel, warm)
+    kernel = warm.measured[0].measurement.latency
+    assert heights(panel, "kernel") == [kernel.figure_us] == [kernel.median]
+    assert plot.plot.getAxis("left").names[0] == "median, bar: 95% interval, µs"
+    hover = run_lines(plot._runs[0], panel.theme)
+    assert f"median {format_time(kernel.median)}, 95% " in hover[-4] and "p20–p80" in hover[-3]
+
+
+def test_figures_of_two_kinds_are_not_joined_and_both_are_named(panel: LatencyPanel) -> None:
+    """As of a recording that is older than the block."""
+    records = [make_record(i, PROBLEM, TileConfig(16, 16 * i)) for i in (1, 2, 3)]
+    records[0] = of_latency(records[0], block_average_us=None)
+    panel.set_history(records)
+    feed(panel, records[-1])
+    plot = panel.history_plot
+    assert list(plot.trend.opts["connect"]) == [False, True, False]
+    assert plot.plot.getAxis("left").names[0] == "block average or median, bar: 95% interval, µs"
+    assert len(plot.bars["kernel", False].opts["x"]) == 1 and len(plot.bars["baseline", False].opts["x"]) == 0
+
+
+def test_a_run_has_no_point_on_a_trend_of_averages_before_it_has_its_own(panel: LatencyPanel) -> None:
+    earlier, record = make_record(1, PROBLEM), make_record(2, PROBLEM, TileConfig(64, 16))
+    panel.set_history([earlier])
+    panel.take(record.started)
+    panel.take(Samples("kernel", np.array([5.0, 6.0])))
+    panel.tick()
+    assert len(heights(panel, "kernel")) == len(heights(panel, "baseline")) == 1
+    assert run_lines(panel.history_plot._runs[1], panel.theme)[-2].endswith("median so far 5.5 µs; no block average")
+    panel.take(record.measured[0])
+    panel.tick()
+    assert heights(panel, "kernel")[1:] == [record.measured[0].measurement.latency.figure_us]
+    feed(panel, make_record(3, PROBLEM, protocol="warm"))
+    panel.take(make_record(4, PROBLEM, protocol="warm").started)
+    panel.take(Samples("kernel", np.array([5.0, 6.0])))
+    panel.tick()
+    assert heights(panel, "kernel") == [5.5], "where the figure is a median, that of what there is"
+
+
+@pytest.mark.parametrize("protocol", ["article", "cold"])
+def test_what_is_said_of_a_run_under_the_mouse_fits_a_narrow_panel(
+    panel: LatencyPanel, protocol: str, qtbot: QtBot
+) -> None:
+    panel.resize(426, 392)  # as in a window of 1440 x 900 with a wide table
+    record = make_record(1, PROBLEM, TileConfig(128, 128, splits=4), 1234.5, 987.6, protocol=protocol)
+    device = replace(GPU, torch="2.11.0+cu130", triton="3.6.0", driver="580.159.04")
+    record = made_from(replace(record, started=replace(record.started, device=device)), "aba5d19c" * 8)
+    panel.set_history([record])
+    feed(panel, record)
+    qtbot.wait(20)
+    panel._on_mouse(panel.history_plot.plot.vb.sceneBoundingRect().center())
+    assert panel.hover.isVisible() and panel.graphics.rect().contains(panel.hover.geometry())
+    assert panel.hover.width() >= panel.hover.sizeHint().width()
+
+
+def test_the_protocol_of_a_trend_is_named_however_little_room_there_is(panel: LatencyPanel) -> None:
+    record = make_record(1, PROBLEM, protocol="graph-cold")
+    panel.set_history([record])
+    feed(panel, record)
+    assert all("graph-cold" in name for name in panel.history_plot.axis.names)
 
 
 def test_runs_of_other_versions_are_hollow_and_off_the_trend_s_line(panel: LatencyPanel) -> None:

@@ -8,32 +8,64 @@ from dataclasses import dataclass, replace
 from workbench.metrics import format_range, format_time
 from workbench.model import ROLES, Latency, Role, RunRecord, Started, TileConfig
 from workbench.ui.cards import sdpa_title
-from workbench.ui.measure_words import interval_of
+from workbench.ui.measure_words import figure_kind, figure_text, interval_of
 from workbench.ui.panels.launches import Launches
 from workbench.ui.words import kernel_text
 
 MOST_RUNS = 40
+MEDIAN, AVERAGE = "median", "block average"  # kinds of figures
+SO_FAR = "median so far"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """The one number of a role in a run, us, which the headline has too: `kind` says what it is, in a word or two.
+
+    `bar` is the 95% interval where it is of this number: a block's average has none. `name` is the kind with the number
+    of launches where that belongs to it.
+    """
+
+    us: float
+    kind: str = MEDIAN
+    name: str = MEDIAN
+    bar: tuple[float, float] | None = None
+
+    @classmethod
+    def of(cls, latency: Latency) -> Figure:
+        """The protocol's own figure."""
+        if latency.has_block:
+            block = "block " if block_average(latency) is not None else ""
+            return cls(latency.figure_us, f"{block}{figure_kind(latency)}", f"{block}{figure_text(latency)}")
+        known = interval_of(latency)
+        return cls(latency.figure_us, bar=None if known is None else (known.low, known.high))
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Median and percentiles of launch times, us; the median's 95% interval and the block's average where known."""
+    """Median and percentiles of launch times, us; the median's 95% interval and the block's average where known.
+
+    `figure` is what the trend is made of, None while it is not known.
+    """
 
     median: float
     p20: float
     p80: float
     interval: tuple[float, float] | None = None
     block: float | None = None
+    figure: Figure | None = None
 
     @classmethod
-    def of(cls, launches: Launches, latency: Latency | None = None) -> Spread:
-        """Summarise `launches`; `latency` is what is known once they are all there."""
+    def of(cls, launches: Launches, latency: Latency | None = None, awaits_block: bool = False) -> Spread:
+        """Summarise `launches`; `latency` is what is known once they are all there.
+
+        Until then their median is the figure, unless that is to be the average of a block (`awaits_block`).
+        """
         p20, median, p80 = launches.quantiles(0.2, 0.5, 0.8)
         if latency is None:
-            return cls(median, p20, p80)
+            return cls(median, p20, p80, figure=None if awaits_block else Figure(median, name=SO_FAR))
         known = interval_of(latency)
         interval = (known.low, known.high) if known is not None else None
-        return cls(median, p20, p80, interval, block_average(latency))
+        return cls(median, p20, p80, interval, block_average(latency), Figure.of(latency))
 
     @property
     def marked(self) -> list[float]:
@@ -46,11 +78,15 @@ class Spread:
         return f"p20–p80 {format_range(self.p20, self.p80)}"
 
     @property
-    def text(self) -> str:
-        """The median with its interval, p20 to p80 and the block's average after it."""
+    def lines(self) -> tuple[str, str]:
+        """The figure, which is named, and its interval; then how the single launches lie, which a block is not of."""
         known = f", 95% {format_range(*self.interval)}" if self.interval else ""
-        block = f", block average {format_time(self.block)}" if self.block is not None else ""
-        return f"median {format_time(self.median)}{known} ({self.range_text}){block}"
+        median = f"{format_time(self.median)}{known}"
+        if self.figure is None:
+            return f"{SO_FAR} {median}; no {AVERAGE}", self.range_text
+        if self.figure.kind == MEDIAN:
+            return f"{self.figure.name} {median}", self.range_text
+        return f"{self.figure.name} {format_time(self.figure.us)}", f"single launches: {MEDIAN} {median}"
 
 
 def block_average(latency: Latency | None) -> float | None:
@@ -70,10 +106,11 @@ class MadeWith:
     source: str = ""
 
     @property
-    def text(self) -> str:
-        """In a line, with what is known; "" for nothing."""
+    def lines(self) -> list[str]:
+        """What is known, in lines of two."""
         named = (("torch", self.torch), ("triton", self.triton), ("driver", self.driver), ("source", self.source[:8]))
-        return ", ".join(f"{name} {value}" for name, value in named if value)
+        known = [f"{name} {value}" for name, value in named if value]
+        return [", ".join(known[i : i + 2]) for i in range(0, len(known), 2)]
 
     @property
     def versions(self) -> tuple[str, str, str]:
@@ -98,11 +135,21 @@ class HistoryRun:
     made_with: MadeWith = MadeWith()
     variant: str = ""
 
+    @property
+    def figures(self) -> dict[Role, Figure]:
+        """The figure of each role that has one."""
+        return {role: spread.figure for role, spread in self.spreads.items() if spread.figure is not None}
+
     def is_like(self, other: HistoryRun, role: Role) -> bool:
         """Whether `role` was made with the same versions in both; sources count between runs of one kernel only."""
         mine, theirs = self.made_with, other.made_with
         same_source = role != "kernel" or self.variant != other.variant or mine.source == theirs.source
         return mine.versions == theirs.versions and same_source
+
+
+def awaits_block(started: Started) -> bool:
+    """Whether the figures of a run are the averages of blocks, and so not known before it has taken them."""
+    return started.request.protocol == "article" and started.device.mode == "cuda"
 
 
 def comparable(started: Started) -> tuple[object, ...]:
@@ -142,7 +189,8 @@ class History:
         """
         alike = [r for r in self._records if comparable(r.started) == comparable(started) and self._spreads(r)]
         same = [r for r in alike if r.started is started] or [r for r in alike if r.started == started]
-        shown = same[-1] if same else None
+        # Two that began alike in one second are told apart by their times.
+        shown = next((r for r in reversed(same) if self._spreads(r) == spreads), same[-1] if same else None)
         runs = [_of_record(r, self._spreads(r), r is shown) for r in alike]
         if shown is None and spreads:
             runs.append(_history_run(started, spreads, wrong, backend, True))

@@ -13,7 +13,7 @@ from workbench.ui.axes import side_width
 from workbench.ui.cards import Empty, HoverCard, PlotStack
 from workbench.ui.device_strip import DeviceStrip
 from workbench.ui.kept_picture import PlotArea
-from workbench.ui.panels.history import History, HistoryRun, Spread
+from workbench.ui.panels.history import Figure, History, HistoryRun, Spread
 from workbench.ui.panels.latency_header import LatencyHeader
 from workbench.ui.panels.latency_history import MOST_LABEL, HistoryPlot
 from workbench.ui.panels.latency_plots import DistributionPlot, SamplesPlot
@@ -49,7 +49,7 @@ class LatencyPanel(PlotPanel):
         self.scale_box = QComboBox()
         self.scale_box.addItems(list(SCALES))
         self.scale_box.setAccessibleName("Time axis")
-        self.scale_box.setToolTip("Time axis. Auto: logarithmic when the medians differ by more than 10x")
+        self.scale_box.setToolTip("Time axis. Auto: logarithmic when the times differ by more than 10x")
         self.scale_box.currentIndexChanged.connect(self._rescale)
         self.header = LatencyHeader(self.scale_box)
         self.samples_plot, self.distribution_plot = SamplesPlot(theme), DistributionPlot(theme)
@@ -66,7 +66,8 @@ class LatencyPanel(PlotPanel):
     def _warm_up(self) -> None:
         """Pay what pyqtgraph does at the first points, so that the first launches of a run are drawn at once."""
         ones: dict[Role, Launches] = {role: Launches(np.ones(2)) for role in DRAWN}
-        run = HistoryRun("", TileConfig(), {role: Spread(1.0, 1.0, 1.0, (1.0, 1.0)) for role in DRAWN}, shown=True)
+        one = Spread(1.0, 1.0, 1.0, figure=Figure(1.0, bar=(1.0, 1.0)))
+        run = HistoryRun("", TileConfig(), dict.fromkeys(DRAWN, one), shown=True)
         self._show(ones, [run])
         self._show({}, [])
 

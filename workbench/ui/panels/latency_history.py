@@ -15,7 +15,7 @@ from PyQt6.QtWidgets import QApplication
 
 from workbench.model import FloatArray, Role
 from workbench.ui.axes import NamedAxis, text_height, text_width
-from workbench.ui.panels.history import HistoryRun, Spread
+from workbench.ui.panels.history import AVERAGE, MEDIAN, Figure, HistoryRun
 from workbench.ui.panels.latency_plots import time_plot
 from workbench.ui.plotting import DRAWN, TimeScale, reach, style_plot, time_scale
 from workbench.ui.theme import Theme
@@ -24,6 +24,7 @@ from workbench.ui.words import splits_text
 MOST_LABEL = 110.0  # px of an upright label; all plots of the panel give up as much height
 SYMBOLS = ("o", "s", "t", "d", "h", "star", "+")  # one for each kernel and precision, in the order of their first runs
 HOLLOW = "; hollow: other versions"
+MOST_SYMBOL = 10  # px
 FADED = 110  # alpha of the runs that are not the one shown
 APART = 0.16  # of a run's place: how far kernel and SDPA stand from its middle
 
@@ -34,7 +35,7 @@ class Placed:
 
     x: float
     run: HistoryRun
-    spread: Spread
+    figure: Figure
 
 
 def _upright_text(label: str, most: float) -> str:
@@ -107,9 +108,9 @@ class RunAxis(NamedAxis):
 
 
 class HistoryPlot:
-    """Medians with the bars of their 95% intervals, kernel left of SDPA; a line joins runs of one kernel.
+    """Each run's figures as the headline has them, kernel left of SDPA; a line joins runs of one kernel.
 
-    Earlier runs are faded, those made with other versions hollow.
+    A bar is the 95% interval where it is of that figure. Earlier runs are faded, those made with other versions hollow.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -137,34 +138,38 @@ class HistoryPlot:
     def show(self, runs: list[HistoryRun], log: bool | None = None) -> None:
         """Draw `runs` in their order, on a scale of their own; `log` True or False overrides the choice of it."""
         self._runs = runs
-        self.scale = time_scale([spread.median for run in runs for spread in run.spreads.values()], log)
+        self.scale = time_scale([figure.us for figure in self._figures()], log)
         kernels = list(dict.fromkeys(run.kernel for run in runs))
         symbols = {kernel: SYMBOLS[i % len(SYMBOLS)] for i, kernel in enumerate(kernels)}
         self._name_axes(len(kernels) > 1)
         for role in DRAWN:
             placed = [
-                Placed(i + self._offset(r, role), r, r.spreads[role]) for i, r in enumerate(runs) if role in r.spreads
+                Placed(i + self._offset(r, role), r, r.figures[role]) for i, r in enumerate(runs) if role in r.figures
             ]
-            medians = self.scale.to_axis([place.spread.median for place in placed])
-            self._draw_points(role, placed, medians, symbols)
+            at = self.scale.to_axis([place.figure.us for place in placed])
+            self._draw_points(role, placed, at, symbols)
             for shown in (False, True):
                 self._draw_bars(role, shown, [place for place in placed if place.run.shown == shown])
             if role == "kernel":
-                joined = [_is_one_line(a.run, b.run) for a, b in pairwise(placed)]
+                joined = [_is_one_line(a, b) for a, b in pairwise(placed)]
                 connect = np.array([*joined, False][: len(placed)], dtype=bool)
-                self.trend.setData(np.array([place.x for place in placed]), medians, connect=connect)
+                self.trend.setData(np.array([place.x for place in placed]), at, connect=connect)
+
+    def _figures(self) -> list[Figure]:
+        return [figure for run in self._runs for figure in run.figures.values()]
 
     @staticmethod
     def _offset(run: HistoryRun, role: Role) -> float:
         """Two marks of one run stand beside each other: bars on one line would hide one another."""
-        return 0.0 if len(run.spreads) < 2 else -APART if role == "kernel" else APART
+        return 0.0 if len(run.figures) < 2 else -APART if role == "kernel" else APART
 
     def _name_axes(self, several: bool) -> None:
         runs, unit = self._runs, f"{self.scale.unit} (log)" if self.scale.log else self.scale.unit
-        has_bars = any(spread.interval for run in runs for spread in run.spreads.values())
-        protocol = f", {runs[0].protocol} protocol" if runs else ""
-        names = (f"runs of this problem{protocol}", f"runs{protocol}", "runs")
-        has_hollow = any(self._is_other(run, role) for run in runs for role in run.spreads)
+        names: tuple[str, ...] = ("runs of this problem", "runs")
+        if runs:  # all are of one protocol, which stands there however little room there is
+            protocol = runs[0].protocol
+            names = (f"runs of this problem, {protocol} protocol", f"runs, {protocol} protocol", f"{protocol} runs")
+        has_hollow = any(self._is_other(run, role) for run in runs for role in run.figures)
         self.axis.set_names(*(f"{n}{h}" for h in ((HOLLOW, "") if has_hollow else ("",)) for n in names))
         labels = [
             f"{tile}\n{run.kernel}" if several else tile for run, tile in zip(runs, tile_labels(runs), strict=True)
@@ -172,36 +177,35 @@ class HistoryPlot:
         self.axis.set_runs(labels, next((i for i, r in enumerate(runs) if r.shown), -1))
         left = self.plot.getAxis("left")
         left.log = self.scale.log
-        with_bars = [f"median, bar: 95% interval, {unit}", f"median, bar: 95%, {unit}"] if has_bars else []
-        left.set_names(*with_bars, f"median, {unit}", unit)
+        left.set_names(*(f"{name}, {unit}" for name in _kind_names(self._figures())), unit)
 
     def _is_other(self, run: HistoryRun, role: Role) -> bool:
         """Whether `role` of `run` was made with other versions than that of the run shown."""
         shown = next((r for r in self._runs if r.shown), run)
         return not run.is_like(shown, role)
 
-    def _draw_points(self, role: Role, placed: list[Placed], medians: FloatArray, symbols: Mapping[str, str]) -> None:
+    def _draw_points(self, role: Role, placed: list[Placed], at: FloatArray, symbols: Mapping[str, str]) -> None:
         theme = self._theme
         spots = []
-        for place, median in zip(placed, medians.tolist(), strict=True):
+        for place, y in zip(placed, at.tolist(), strict=True):
             run = place.run
             wrong = role in run.wrong
             color = theme.color("bad" if wrong else role, 255 if run.shown else FADED)
             spots.append(
                 {
-                    "pos": (place.x, median),
+                    "pos": (place.x, y),
                     "brush": None if self._is_other(run, role) else pg.mkBrush(color),
                     "pen": pg.mkPen(theme.text if run.shown else color, width=1.2),
-                    "size": 10 if run.shown else 7,
+                    "size": MOST_SYMBOL if run.shown else 7,
                     "symbol": "x" if wrong else symbols[run.kernel] if role == "kernel" else "o",
                 }
             )
         self.points[role].setData(spots=spots)
 
     def _draw_bars(self, role: Role, shown: bool, placed: list[Placed]) -> None:
-        known = [(place.x, place.spread.median, *place.spread.interval) for place in placed if place.spread.interval]
-        x, median, low, high = np.array(known).reshape(-1, 4).T
-        at = self.scale.to_axis(median)
+        known = [(place.x, place.figure.us, *place.figure.bar) for place in placed if place.figure.bar]
+        x, middle, low, high = np.array(known).reshape(-1, 4).T
+        at = self.scale.to_axis(middle)
         pen = pg.mkPen(self._theme.color(role, 255 if shown else FADED), width=3 if shown else 2)
         top, bottom = self.scale.to_axis(high) - at, at - self.scale.to_axis(low)
         self.bars[role, shown].setData(x=x, y=at, top=top, bottom=bottom, pen=pen)
@@ -209,11 +213,12 @@ class HistoryPlot:
     def set_range(self) -> None:
         """Show all runs and their bars; from zero when that costs no more than half of a linear axis."""
         self.plot.setXRange(-0.6, max(0, len(self._runs) - 1) + 0.6, padding=0)
-        spreads = [spread for run in self._runs for spread in run.spreads.values()]
-        ends = [end for s in spreads for end in (s.median, *(s.interval or ()))]
+        ends = [end for figure in self._figures() for end in (figure.us, *(figure.bar or ()))]
         if ends:
             seen = self.scale.to_axis(ends)
-            self.plot.setYRange(*reach(float(seen.min()), float(seen.max()), self.scale.log), padding=0)
+            low, high = reach(float(seen.min()), float(seen.max()), self.scale.log)
+            whole = (high - low) * MOST_SYMBOL / max(2.0 * MOST_SYMBOL, self.plot.vb.height())
+            self.plot.setYRange(low, max(high, float(seen.max()) + whole), padding=0)
 
     def hit(self, scene_position: QPointF) -> HistoryRun | None:
         """The run whose place on the x axis is under the mouse."""
@@ -235,6 +240,14 @@ def tile_labels(runs: Sequence[HistoryRun]) -> list[str]:
     ]
 
 
-def _is_one_line(a: HistoryRun, b: HistoryRun) -> bool:
-    """Whether a line may go on from one run to the next: of one kernel, made with the same versions."""
-    return a.kernel == b.kernel and a.is_like(b, "kernel")
+def _kind_names(figures: Sequence[Figure]) -> tuple[str, ...]:
+    """What the points of a trend are, and the same in fewer words: its runs may be older than the blocks of others."""
+    kinds = sorted({figure.kind for figure in figures}) or [MEDIAN]
+    name = " or ".join(kinds)
+    bars = (f"{name}, bar: 95% interval", f"{name}, bar: 95%") if any(figure.bar for figure in figures) else ()
+    return (*bars, name, name.replace(AVERAGE, "average"))
+
+
+def _is_one_line(a: Placed, b: Placed) -> bool:
+    """Whether a line may go on from one run to the next: of one kernel, made with the same versions, figures alike."""
+    return a.run.kernel == b.run.kernel and a.run.is_like(b.run, "kernel") and a.figure.kind == b.figure.kind

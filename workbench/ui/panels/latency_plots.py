@@ -73,7 +73,7 @@ class SamplesPlot:
         self.points = {role: PointCloud() for role in DRAWN}
         for item in self.points.values():
             self.plot.addItem(item, ignoreBounds=True)
-        self.ring = pg.ScatterPlotItem(size=11, brush=None)
+        self.ring = pg.ScatterPlotItem(size=11, brush=None, useCache=False)
         self.plot.addItem(self.ring)
         self._samples: SamplesByRole = {}
         self._scale = TimeScale()

@@ -32,13 +32,15 @@ from workbench.ui.measure_words import (
     protocol_tip,
     timed_seconds,
 )
-from workbench.ui.panels.history import HistoryRun, Spread
+from workbench.ui.panels.history import HistoryRun, Spread, awaits_block
 from workbench.ui.panels.latency_marks import BAND_ALPHA
 from workbench.ui.panels.launches import Launches
 from workbench.ui.spans import Span, swatch_spans
 from workbench.ui.theme import Theme
 from workbench.ui.words import heads_text, kind_text, splits_text
 from workbench.wording import counted
+
+INDENT = "&nbsp;" * 4  # of what belongs to the line above
 
 
 @dataclass
@@ -91,8 +93,8 @@ class LatencyRun:
 
     def spreads(self) -> dict[Role, Spread]:
         """What the launch times come to so far."""
-        latencies = self.latencies()
-        return {role: Spread.of(launches, latencies.get(role)) for role, launches in self.samples().items()}
+        latencies, awaits = self.latencies(), self.started is not None and awaits_block(self.started)
+        return {role: Spread.of(launches, latencies.get(role), awaits) for role, launches in self.samples().items()}
 
     def title(self, role: Role) -> str:
         """How `role` is named in this run."""
@@ -256,17 +258,17 @@ class LatencyRun:
 
 
 def run_lines(run: HistoryRun, theme: Theme) -> list[str]:
-    """One run of the history, in words."""
+    """One run of the history, in words; lines that a narrow panel has room for."""
     tile = run.tile
     splits = f", {splits_text(tile)} splits" if tile.splits != 1 else ""
     lines = [f"<b>{run.kernel} {tile.label}</b>, {tile.num_warps} warps, {tile.num_stages} stages{splits}"]
-    lines.append(f"{run.protocol} protocol")
-    lines.append(run.made_with.text)
+    lines += [f"{run.protocol} protocol", *run.made_with.lines]
     names: dict[Role, str] = {"kernel": "kernel", "baseline": run.baseline}
     wrong = [names[role] for role in ROLES if role in run.wrong]
     if wrong:
         lines.append(colored(f"FAIL: the output of {' and '.join(wrong)} is wrong", theme.bad, bold=True))
     for role, name in names.items():
         if role in run.spreads:
-            lines.append(f"{swatch(name, getattr(theme, role))} {run.spreads[role].text}")
-    return [line for line in lines if line]
+            figure, launches = run.spreads[role].lines
+            lines += [f"{swatch(name, getattr(theme, role))} {figure}", f"{INDENT}{launches}"]
+    return lines
