@@ -51,8 +51,8 @@ def drawing(qtbot: QtBot) -> Drawing:
     return drawing
 
 
-def reds(drawing: Drawing) -> int:
-    image = take_picture(drawing, 1.0)
+def reds(drawing: Drawing, scale: float = 1.0) -> int:
+    image = take_picture(drawing, scale)
     bits = image.constBits()
     assert bits is not None
     pixels = np.frombuffer(bits.asstring(image.sizeInBytes()), dtype=np.uint8).reshape(-1, 4)
@@ -95,6 +95,11 @@ def test_a_picture_finer_than_the_screen_is_drawn_finer(drawing: Drawing) -> Non
     assert (image.width(), image.height()) == (600, 400)
     small = take_picture(drawing, 1.0).scaled(600, 400)
     assert image.convertToFormat(small.format()) != small
+
+
+@pytest.mark.parametrize("scale", [0.5, 2.0, 4.0])
+def test_lines_are_as_wide_in_a_picture_as_on_the_screen_beside_the_text(drawing: Drawing, scale: float) -> None:
+    assert reds(drawing, scale) == pytest.approx(scale**2 * reds(drawing), rel=0.2)
 
 
 def test_another_size_is_painted_anew(drawing: Drawing) -> None:

@@ -8,12 +8,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from PyQt6.QtCore import QPointF, QRectF
+from PyQt6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from workbench.model import Failed, FailureKind
 from workbench.ui.axes import CountAxis, IndexAxis, ValueAxis, log_ticks, text_width
 from workbench.ui.cards import MessageCard, PlotStack
-from workbench.ui.heatmap import COLORS, MASKED, MINUS_INF, NAN, HeatmapView, quantise
+from workbench.ui.heatmap import HeatmapView
+from workbench.ui.map_cells import COLORS, MASKED, MAX_CELLS, MINUS_INF, NAN, quantise
 from workbench.ui.pictures import take_picture
 from workbench.ui.plotting import (
     bin_counts,
@@ -248,6 +250,61 @@ def test_zooming_in_draws_single_cells(view: HeatmapView) -> None:
     assert view.image.image.shape == (end - top, right - left)
     view.plot.vb.reset_asked.emit()
     assert view.visible() == (0, 4096, 0, 512)
+
+
+def changes_down(view: HeatmapView, image: QImage) -> int:
+    """How often the colour changes from pixel to pixel down the middle of the map in a picture of `view`."""
+    box, ratio = view.plot.vb.sceneBoundingRect(), image.devicePixelRatio()
+    x = round(box.center().x() * ratio)
+    inside = range(round((box.top() + 2) * ratio), round((box.bottom() - 2) * ratio))
+    colors = [image.pixel(x, y) for y in inside]
+    return sum(one != other for one, other in pairwise(colors))
+
+
+def test_a_picture_has_the_map_at_its_own_scale_and_the_screen_keeps_its_own(view: HeatmapView) -> None:
+    rows = 1024
+    data = np.repeat([[0.0], [1.0]] * (rows // 2), 8, axis=1)  # every second row, which pooling leaves alone of two
+    view.set_data(data, (0.0, 1.0), ("error",))
+    view.refresh()
+    before, steps, coarse = view.image.image, view.steps, take_picture(view, 1.0)
+    assert steps[0] > 1 and changes_down(view, coarse) == 0
+    said: list[tuple[int, int]] = []
+    view.pooled.connect(lambda: said.append(view.steps))
+    fine = take_picture(view, 4.0)
+    assert changes_down(view, fine) > 0.95 * rows, "a picture with more pixels than rows shows each of them"
+    assert said == [(1, 1), steps]
+    assert np.array_equal(view.image.image, before) and view.steps == steps and take_picture(view, 1.0) == coarse
+    take_picture(view, 0.5)
+    assert said[2][0] > steps[0], "one with fewer pixels than the screen shows the largest of more rows"
+
+
+def test_a_map_that_was_never_drawn_for_the_screen_is_after_its_picture(view: HeatmapView) -> None:
+    view.set_data(np.repeat([[0.0], [1.0]] * 512, 8, axis=1), (0.0, 1.0), ("error",))
+    assert changes_down(view, take_picture(view, 4.0)) > 900
+    assert view.steps[0] > 1 and len(view.image.image) < 512
+
+
+def test_a_picture_has_no_limit_of_cells_but_its_pixels(view: HeatmapView) -> None:
+    view.resize(1100, 900)
+    rows, columns = 1600, 2000
+    assert rows * columns > MAX_CELLS
+    view.set_data(np.zeros((rows, columns), dtype=np.float32), (0.0, 1.0), ("error",))
+    view.refresh()
+    assert view.image.image.size <= MAX_CELLS
+    with view.drawn_at(2.0):
+        assert view.image.image.size > MAX_CELLS and view.steps[0] == 1
+
+
+def test_the_screen_has_its_map_back_within_a_frame(view: HeatmapView) -> None:
+    data = np.random.default_rng(0).random((16384, 1024), dtype=np.float32)
+    view.set_data(data, (0.0, 1.0), ("error",))
+    view.refresh()
+    view.repaint()
+    with view.drawn_at(4.0):
+        begin = time.thread_time()  # which a busy machine does not change
+    view.graphics.settle()
+    view.repaint()
+    assert time.thread_time() - begin < 0.05
 
 
 def test_row_zero_is_at_the_top(view: HeatmapView) -> None:

@@ -14,9 +14,10 @@ from tests.samples import make_record
 from tests.ui.hands import press_key
 from tests.ui.traces import CAUSAL, states_of, traced_run
 from workbench.model import Failed, Problem, RunRecord, RunRequest, TileConfig, TileStates
-from workbench.ui.heatmap import COLORS, MASKED, MINUS_INF, NAN
+from workbench.ui.map_cells import COLORS, MASKED, MINUS_INF, NAN
 from workbench.ui.panels.softmax import SoftmaxPanel
 from workbench.ui.panels.softmax_states import MASKED_TEXT, SPLITS_TEXTS, UNSEEN_TEXT
+from workbench.ui.pictures import take_picture
 from workbench.ui.theme import load_theme
 
 PROBLEM = Problem(32, 70, 16)  # the last tile of 16 keys is a short one
@@ -256,6 +257,31 @@ def test_a_map_of_more_rows_than_pixels_shows_its_largest_value_and_says_what_it
     panel.view.plot.vb.setRange(yRange=(1000, 1010), padding=0)
     panel.tick()
     assert "largest" not in panel.readout.plain()
+
+
+def test_a_picture_s_words_are_of_its_own_map(panel: SoftmaxPanel) -> None:
+    panel.resize(1400, 500)
+    feed(panel, make_record(problem=replace(PROBLEM, m=2048)))
+    on_screen = panel.readout.plain()
+    said: list[str] = []
+    panel.view.pooled.connect(lambda: said.append(panel.readout.plain()))
+    rows = panel.view.steps[0]
+    take_picture(panel, 2.0)
+    assert f"largest m of {-(-rows // 2)} query rows" in said[0]
+    assert f"largest m of {rows} query rows" in on_screen == said[1] == panel.readout.plain()
+
+
+def test_what_a_cell_stands_for_is_said_whole_in_a_narrow_panel(panel: SoftmaxPanel) -> None:
+    panel.resize(440, 460)
+    problem = Problem(2048, 32 * 1024, 16)
+    ones = np.ones((1, problem.m, problem.n // 16), dtype=np.float32)
+    panel.take(replace(make_record(problem=PROBLEM).started, request=RunRequest(problem)))
+    panel.take(TileStates(16, 16, problem.n, ones, ones, ones, split_tiles=512))
+    panel.tick()
+    rows, tiles = panel.view.steps
+    assert rows > 1 and tiles > 1
+    assert f"max of {rows} rows × {tiles} tiles" in panel.readout.shown()
+    assert "…" not in panel.readout.shown()
 
 
 def test_the_borders_of_masked_tiles_stay_right_where_rows_are_pooled(panel: SoftmaxPanel) -> None:

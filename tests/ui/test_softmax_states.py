@@ -10,7 +10,14 @@ import pytest
 from tests.ui.traces import CAUSAL, TILE, states_of, traced_run
 from workbench.model import Problem, TileConfig, TileStates
 from workbench.ui.panels.softmax_lines import broken_line
-from workbench.ui.panels.softmax_states import MASKED_TEXT, UNSEEN_TEXT, HeadStates, levels, pooled_texts
+from workbench.ui.panels.softmax_states import (
+    MASKED_TEXT,
+    SPLITS_TEXTS,
+    UNSEEN_TEXT,
+    HeadStates,
+    levels,
+    pooled_texts,
+)
 
 
 def head_states(problem: Problem = CAUSAL, tile: TileConfig = TILE, index: int = 0, title: str = "") -> HeadStates:
@@ -122,4 +129,5 @@ def test_levels_and_contents_are_of_all_rows() -> None:
 def test_what_is_pooled_is_said(steps: tuple[int, int], words: str) -> None:
     texts = pooled_texts("l", *steps)
     assert texts[0] == words
-    assert all(("6 query rows" in text) == (steps[0] > 1) for text in texts)
+    assert all(f"{count} " in text for text in texts for count in steps if count > 1)
+    assert len(texts) == len(SPLITS_TEXTS) and [len(text) for text in texts] == sorted(map(len, texts), reverse=True)

@@ -1,12 +1,13 @@
-"""HeatmapView: a map of numbers with a colour bar, of any size, drawn only as finely as the screen shows it."""
+"""HeatmapView: a map of numbers with a colour bar, of any size, drawn as finely as the screen or a picture shows it."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyqtgraph as pg
 from PyQt6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
@@ -15,61 +16,37 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 from workbench.model import FloatArray
 from workbench.ui.axes import IndexAxis, ValueAxis, side_width
 from workbench.ui.kept_picture import PlotArea
-from workbench.ui.plotting import make_plot, pool, pool_present, scale_exponent, style_plot, times_ten
+from workbench.ui.map_cells import COLORS, MAX_CELLS, IntArray, Palette, Part
+from workbench.ui.plotting import make_plot, scale_exponent, style_plot, times_ten
 from workbench.ui.theme import Theme
 from workbench.ui.words import number
 
-MAX_CELLS = 512 * 1024
-# Palette: 253 colours of the map, then one for cells that were left out, one for −inf and one for NaN.
-COLORS, MASKED, MINUS_INF, NAN = 253, 253, 254, 255
 BAR_WIDTH = 12
 BAR_GAP = 8  # px between the map and the bar
 GAP = 6  # px between the map and the plots around it
 COLOR_MAP = "viridis"  # holds neither the red of NaN nor the magenta of −inf
 
 
-def quantise(
-    values: FloatArray, low: float, high: float, masked: npt.NDArray[np.bool_] | None = None
-) -> npt.NDArray[np.uint8]:
-    """Palette indices of `values`: `low` to `high` over the colours, −inf and other non-finite ones apart.
-
-    A NaN is one that was left out where `masked` is true, and a fault elsewhere.
-    """
-    finite = np.isfinite(values)
-    whole = bool(finite.all())
-    scaled = ((values if whole else np.where(finite, values, low)) - low) * ((COLORS - 1) / (high - low))
-    index = np.clip(scaled, 0, COLORS - 1).astype(np.uint8)
-    if not whole:
-        index[~finite] = NAN
-        index[values == -np.inf] = MINUS_INF
-        if masked is not None:
-            index[masked & np.isnan(values)] = MASKED
-    return index
-
-
-IntArray = npt.NDArray[np.int64]
-
-
 class HeatmapView(QWidget):
     """Rows down (row 0 at the top), columns across, whole numbers at the middle of cells.
 
     `hovered` carries (row, column) or None, `clicked` (row, column). `moved` says that another part is
-    visible: call `refresh`; `resized` that the widget has another size. Further plots can be added to
-    `graphics`; the map is at row 1, column 0.
+    visible: call `refresh`; `resized` that the widget has another size; `pooled` that `steps` are others now. Further
+    plots can be added to `graphics`; the map is at row 1, column 0.
     """
 
     hovered = pyqtSignal(object)
     clicked = pyqtSignal(int, int)
     moved = pyqtSignal()
     resized = pyqtSignal()
+    pooled = pyqtSignal()
 
     def __init__(self, theme: Theme, rows: str, columns: str) -> None:
         super().__init__()
         self._data: FloatArray | None = None
         self._ends: IntArray | None = None
         self._levels = (0.0, 1.0)
-        self._drawn: tuple[int, ...] = ()
-        self.steps = (1, 1)  # rows and columns of the data in a drawn cell
+        self._drawn: Part | None = None
         self._dirty = False
         self.graphics = PlotArea()
         self.graphics.ci.layout.setContentsMargins(0, 6, 0, 0)
@@ -145,7 +122,7 @@ class HeatmapView(QWidget):
         self._data, self._ends = data, ends
         low, high = levels
         self._levels = (low, high if high > low else low + 1.0)
-        self._drawn, self._dirty = (), True
+        self._drawn, self._dirty = None, True
         if data is None:
             self.image.clear()
             return
@@ -184,41 +161,56 @@ class HeatmapView(QWidget):
         top, left = max(0, math.floor(y0 + 0.5)), max(0, math.floor(x0 + 0.5))
         return top, min(rows, math.ceil(y1 + 0.5)), left, min(columns, math.ceil(x1 + 0.5))
 
+    @property
+    def steps(self) -> tuple[int, int]:
+        """Rows and columns of the data in a drawn cell."""
+        return self._drawn.steps if self._drawn is not None else (1, 1)
+
     def refresh(self) -> None:
-        """Draw what can be seen, one cell to a pixel at most, the largest of those it stands for.
+        """Draw what can be seen, one cell to a pixel of the screen at most, the largest of those it stands for.
 
         Does nothing when that is on the screen already.
         """
-        if self._data is None or not self._dirty:
-            return
-        self._dirty = False
-        top, end, left, right = self.visible()
-        ratio = self.devicePixelRatioF()
-        step_y = max(1, math.ceil((end - top) / max(1.0, self.plot.vb.height() * ratio)))
-        step_x = max(1, math.ceil((right - left) / max(1.0, self.plot.vb.width() * ratio)))
-        while (end - top) * (right - left) > MAX_CELLS * step_x * step_y:
-            step_y += 1
-        if step_x == step_y == 1 and self._data.size <= MAX_CELLS:
-            top, end, left, right = 0, self._data.shape[0], 0, self._data.shape[1]
-        top, left = top - top % step_y, left - left % step_x  # blocks stay the same ones while panning
-        key = (top, end, left, right, step_y, step_x)
-        if key == self._drawn or end <= top or right <= left:
-            return
-        self._drawn, self.steps = key, (step_y, step_x)
-        cells, masked = self._cells(top, end, left, right)
-        self.image.setImage(np.ascontiguousarray(quantise(cells, *self._levels, masked)), autoLevels=False)
-        self.image.setRect(left - 0.5, top - 0.5, cells.shape[1] * step_x, cells.shape[0] * step_y)
+        if self._data is not None and self._dirty:
+            self._dirty = False
+            self._draw(self.devicePixelRatioF(), MAX_CELLS)
 
-    def _cells(self, top: int, end: int, left: int, right: int) -> tuple[FloatArray, npt.NDArray[np.bool_] | None]:
-        """A part of the data pooled by `steps`, and which of its cells hold nothing but what was left out."""
+    @contextmanager
+    def drawn_at(self, ratio: float) -> Iterator[None]:
+        """Within the block, draw what can be seen as a picture of `ratio` pixels per unit shows it.
+
+        After it there is again what was drawn for the screen: to make that once more would cost it a frame.
+        """
+        if self._data is None:
+            yield
+            return
+        part, cells = self._drawn, self.image.image
+        self._draw(ratio, math.inf)
+        try:
+            yield
+        finally:
+            if part is None:
+                self._dirty = True
+                self.refresh()
+            elif part != self._drawn:
+                self._set_cells(part, cells)
+
+    def _draw(self, ratio: float, most: float) -> None:
+        """Draw what can be seen in at most `most` cells, none smaller than a pixel, of which `ratio` make a unit."""
         assert self._data is not None
-        data = self._data[top:end, left:right]
-        if self._ends is None or int(self._ends[top:end].min()) >= right:
-            return pool(data, *self.steps), None
-        left_out = np.arange(left, right)[None, :] >= self._ends[top:end, None]
-        if self.steps == (1, 1):
-            return data, left_out
-        return pool_present(data, *self.steps, left_out), ~pool(~left_out, *self.steps)
+        rows, columns = self._data.shape
+        pixels = (self.plot.vb.height() * ratio, self.plot.vb.width() * ratio)
+        part = Part(*self.visible()).fitted((rows, columns), pixels, most)
+        if part != self._drawn and not part.is_empty:
+            self._set_cells(part, part.cells(self._data, self._levels, self._ends))
+
+    def _set_cells(self, part: Part, cells: Palette) -> None:
+        before, (down, across) = self.steps, part.steps
+        self._drawn = part
+        self.image.setImage(cells, autoLevels=False)
+        self.image.setRect(part.left - 0.5, part.top - 0.5, cells.shape[1] * across, cells.shape[0] * down)
+        if part.steps != before:
+            self.pooled.emit()
 
     def point(self, cell: tuple[int, int] | None) -> None:
         """Put the crosshair on `cell` (row, column), or take it away."""

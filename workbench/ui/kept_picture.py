@@ -7,7 +7,25 @@ from typing import Any
 
 import pyqtgraph as pg
 from PyQt6.QtCore import QRectF, QSize, Qt
-from PyQt6.QtGui import QPainter, QPaintEvent, QPixmap
+from PyQt6.QtGui import QPainter, QPaintEvent, QPen, QPixmap
+
+
+class FinePainter(QPainter):
+    """Draws the lines of plots as wide as on the screen where there are `finer` pixels to one of the screen's.
+
+    pyqtgraph's pens are cosmetic: their width is in pixels of whatever is painted on, while text and symbols grow.
+    """
+
+    def __init__(self, pixmap: QPixmap, finer: float) -> None:
+        super().__init__(pixmap)
+        self._finer = finer
+
+    def setPen(self, pen: Any) -> None:
+        """Take `pen`, wider where it is a cosmetic one; what pyqtgraph's items call."""
+        if isinstance(pen, QPen) and pen.isCosmetic():
+            pen = QPen(pen)
+            pen.setWidthF(self._finer * max(1.0, pen.widthF()))
+        super().setPen(pen)
 
 
 class KeptPicture:
@@ -22,15 +40,18 @@ class KeptPicture:
         """Paint it anew the next time."""
         self._pixmap = None
 
-    def draw(self, painter: QPainter, size: QSize, paint: Callable[[QPainter], None]) -> None:
-        """Draw it with `painter`, whose device may be finer than the screen, as that of a picture for a report is."""
+    def draw(self, painter: QPainter, size: QSize, paint: Callable[[QPainter], None], ratio: float = 1.0) -> None:
+        """Draw it with `painter`, whose device may be finer than the screen, as that of a picture for a report is.
+
+        The screen has `ratio` pixels per unit.
+        """
         key = (size, painter.deviceTransform().m11())
         if self._pixmap is None or self._key != key:
             self._key = key
             self._pixmap = QPixmap(size * key[1])
             self._pixmap.setDevicePixelRatio(key[1])
             self._pixmap.fill(Qt.GlobalColor.transparent)
-            inner = QPainter(self._pixmap)
+            inner = QPainter(self._pixmap) if key[1] == ratio else FinePainter(self._pixmap, key[1] / ratio)
             paint(inner)
             inner.end()
             self.paints += 1
@@ -67,7 +88,7 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
         """Show the picture, made anew where something has changed."""
         self.scene().prepareForPaint()
         painter = QPainter(self.viewport())
-        self.kept.draw(painter, self.viewport().size(), self._paint_scene)
+        self.kept.draw(painter, self.viewport().size(), self._paint_scene, self.devicePixelRatioF())
         painter.end()
 
     def _paint_scene(self, painter: QPainter) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 from PyQt6.QtCore import QRect, QSize, Qt
 from PyQt6.QtGui import QFontMetrics, QGuiApplication, QImage, QPainter
 from PyQt6.QtWidgets import QWidget
 
+from workbench.ui.heatmap import HeatmapView
 from workbench.ui.kept_picture import PlotArea
 
 DEFAULT_SCALE = 2.0
@@ -29,16 +31,26 @@ def take_picture(widget: QWidget, scale: float = DEFAULT_SCALE, caption: str = "
     image = QImage((widget.size() + QSize(0, below)) * scale, QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(scale)
     image.fill(widget.palette().window().color())
-    for plots in widget.findChildren(PlotArea):
-        plots.settle()
     painter = QPainter(image)
-    widget.render(painter)
+    _render(widget, painter, scale)
     painter.setFont(widget.font())
     painter.setPen(widget.palette().windowText().color())
     area = QRect(MARGIN, widget.height() + MARGIN, widget.width() - 2 * MARGIN, below)
     painter.drawText(area, Qt.AlignmentFlag.AlignLeft, "\n".join(lines))
     painter.end()
     return image
+
+
+def _render(widget: QWidget, painter: QPainter, scale: float) -> None:
+    """Draw `widget` with its plots as they are now, and its maps as finely as the picture shows them."""
+    with ExitStack() as finer:
+        for plots in widget.findChildren(PlotArea):
+            plots.settle()
+        for view in (widget, *widget.findChildren(HeatmapView)):
+            if isinstance(view, HeatmapView):
+                finer.enter_context(view.drawn_at(scale))
+                view.graphics.settle()
+        widget.render(painter)
 
 
 def _lines(caption: str, metrics: QFontMetrics, room: int) -> list[str]:

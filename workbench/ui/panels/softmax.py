@@ -109,6 +109,7 @@ class SoftmaxPanel(MapPanel):
     def _connect(self) -> None:
         self.view.hovered.connect(self._on_hover)
         self.view.clicked.connect(self._on_click)
+        self.view.pooled.connect(self._name_row)
         self.field_box.currentIndexChanged.connect(self.redraw)
         self.head_box.chosen.connect(self._on_head)
 
@@ -203,14 +204,21 @@ class SoftmaxPanel(MapPanel):
         self.lines.show(m_tile, m_running, l_running, shown.borders)
         self.lines.point(self._tile)
         self.view.point(None if self._tile is None else (row, self._tile))
-        pooled = pooled_texts(FIELDS[self.field_box.currentText()], *self.view.steps)
-        whole, *shorter = (self._line_legend(shown, *texts) for texts in zip(SPLITS_TEXTS, pooled, strict=True))
-        self.readout.set_spans(whole, HINT, shorter)
+        self._name_row()
         if self._tile is None:
             self.hover.hide()
         else:
             at = (row, self._tile)
             self.hover.show_at(self.view.place_of(at), shown.hover_lines(*at))
+
+    def _name_row(self) -> None:
+        """Say what the lines are, and what a row of the map is: in a picture finer than the screen, of fewer rows."""
+        shown = self._shown
+        if shown is None:
+            return
+        pooled = pooled_texts(FIELDS[self.field_box.currentText()], *self.view.steps)
+        whole, *shorter = (self._line_legend(shown, *texts) for texts in zip(SPLITS_TEXTS, pooled, strict=True))
+        self.readout.set_spans(whole, HINT, shorter)
 
     def _line_legend(self, shown: HeadStates, splits: str, pooled: str) -> list[Span]:
         """Which row the lines are of, and which line is which; then what the map's rows are where it is `pooled`."""

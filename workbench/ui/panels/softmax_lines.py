@@ -10,7 +10,7 @@ from PyQt6.QtCore import Qt
 
 from workbench.model import FloatArray
 from workbench.ui.axes import IndexAxis, ValueAxis
-from workbench.ui.heatmap import IntArray
+from workbench.ui.map_cells import IntArray
 from workbench.ui.plotting import make_plot, style_plot
 from workbench.ui.point_cloud import PointCloud
 from workbench.ui.theme import Theme

@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from workbench.model import FloatArray, Problem, TileStates
-from workbench.ui.heatmap import IntArray
+from workbench.ui.map_cells import IntArray
 from workbench.ui.words import number
 
 MASKED_TEXT = "masked: no row of this block sees a key here"
 UNSEEN_TEXT = "−inf: no key seen yet"
-SPLITS_TEXTS = ("key split borders: m and l begin anew", "key splits: m, l begin anew", "key splits")
+SPLITS_TEXTS = ("key split borders: m and l begin anew", "key splits: m, l begin anew", "key splits", "splits")
 NOT_RUN_TEXT = "not run yet"
 FINITE_AT_ONCE = 1 << 18  # cells: few enough to stay in a cache between the steps of a search
 
@@ -124,14 +124,16 @@ def _parts(data: FloatArray) -> list[slice]:
     return [slice(top, min(top + step, len(data))) for top in range(0, len(data), step)]
 
 
-def pooled_texts(name: str, rows: int, tiles: int) -> tuple[str, str, str]:
+def pooled_texts(name: str, rows: int, tiles: int) -> tuple[str, str, str, str]:
     """What a drawn cell of the map called `name` is where it stands for several, and the same in fewer words."""
-    of = ([f"{rows} query rows"] if rows > 1 else []) + ([f"{tiles} key tiles"] if tiles > 1 else [])
-    if not of:
-        return "", "", ""
+    counts = [(count, one) for count, one in ((rows, "query rows"), (tiles, "key tiles")) if count > 1]
+    if not counts:
+        return "", "", "", ""
     drawn = "row" if tiles == 1 else "column" if rows == 1 else "cell"
-    text = f"the largest {name} of {' × '.join(of)}"
-    return f"each {drawn} drawn: {text}", f"each {drawn} drawn: {text}", f"map: {text.removeprefix('the ')}"
+    of = " × ".join(f"{count} {one}" for count, one in counts)
+    few = " × ".join(f"{count} {one.split()[1]}" for count, one in counts)
+    whole = f"each {drawn} drawn: the largest {name} of {of}"
+    return whole, whole, f"map: largest {name} of {of}", f"map: max of {few}"
 
 
 def captions(states: TileStates) -> list[str]:
