@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from PyQt6.QtCore import QObject, QSizeF
@@ -13,7 +13,8 @@ from PyQt6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from workbench.app import make_application
-from workbench.ui.collector import INTERVAL_MS, Collector, collect_what_is_due
+from workbench.ui import collector as collector_module
+from workbench.ui.collector import INTERVAL_MS, LONG_S, Collector, collect_what_is_due
 
 
 class Garbage:
@@ -27,18 +28,27 @@ class Garbage:
         self._at_end()
 
 
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    """A collector of its own, in a process that collects as Python does by itself: tests do not."""
+    gc.enable()
+    owner = QObject()
+    yield Collector(owner)
+    owner.deleteLater()
+    gc.disable()
+
+
 def pass_threshold() -> list[list[int]]:
     """Make as many objects as start a collection, and keep them: count is what was made less what was freed."""
     return [[] for _ in range(gc.get_threshold()[0] + 100)]
 
 
-def test_a_filled_box_keeps_its_model_while_garbage_makes_qt_objects(qtbot: QtBot) -> None:
-    make_application()
+def test_a_filled_box_keeps_its_model_while_garbage_makes_qt_objects(qtbot: QtBot, collector: Collector) -> None:
+    automatic = gc.isenabled()  # as the collector has left it
+    gc.disable()
     box = QComboBox()
     qtbot.addWidget(box)
     box.addItems(["cold", "warm"])
-    automatic = gc.isenabled()
-    gc.disable()
     made: list[QSizeF] = []
     Garbage(lambda: made.append(QSizeF(1, 1)))  # as a plot's label does when Qt takes it apart
     kept = pass_threshold()
@@ -52,8 +62,7 @@ def test_a_filled_box_keeps_its_model_while_garbage_makes_qt_objects(qtbot: QtBo
     del kept
 
 
-def test_garbage_goes_while_events_are_handled_and_in_this_thread(qtbot: QtBot) -> None:
-    make_application()
+def test_garbage_goes_while_events_are_handled_and_in_this_thread(qtbot: QtBot, collector: Collector) -> None:
     collected: list[threading.Thread] = []
     Garbage(lambda: collected.append(threading.current_thread()))
     kept = pass_threshold()
@@ -67,6 +76,9 @@ def test_an_application_collects_once(qtbot: QtBot) -> None:
     app = make_application()
     assert make_application() is app
     assert len(app.findChildren(Collector)) == 1
+
+
+def test_only_the_collector_collects(collector: Collector) -> None:
     assert not gc.isenabled()
 
 
@@ -99,12 +111,15 @@ def test_a_threshold_of_zero_means_never(monkeypatch: pytest.MonkeyPatch) -> Non
     assert asked == []
 
 
-def test_collecting_again_starts_with_the_collector_alone(qtbot: QtBot) -> None:
-    gc.enable()
-    owner = QObject()
-    try:
-        Collector(owner)
-        assert not gc.isenabled()
-    finally:
-        gc.disable()
-        owner.deleteLater()
+@pytest.mark.parametrize(("seconds", "spared"), [(2 * LONG_S, [True]), (LONG_S / 2, [])])
+def test_what_makes_a_full_round_long_is_spared_the_next(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, spared: list[bool]
+) -> None:
+    times = iter([0.0, seconds])
+    frozen: list[bool] = []
+    monkeypatch.setattr(collector_module, "perf_counter", lambda: next(times))
+    monkeypatch.setattr(gc, "get_count", lambda: (0, 0, 11))
+    monkeypatch.setattr(gc, "collect", lambda generation: 0)
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(True))
+    collect_what_is_due()
+    assert frozen == spared

@@ -42,7 +42,7 @@ class Flushing(GpuSampler):
 
 
 class Cold(Flushing):
-    """The same with the L2 flushed before each launch, outside the two events."""
+    """As Warm, but with the L2 flushed before each launch, outside the two events."""
 
     def take(self, count: int, timed: Timed = nullcontext) -> FloatArray:
         return self._events.flushed(self._launch, self._flush, count, timed)

@@ -12,14 +12,16 @@ Left to itself, Python before 3.12 collects inside any allocation, in any thread
 from __future__ import annotations
 
 import gc
+from time import perf_counter
 
 from PyQt6.QtCore import QObject, QTimer
 
 INTERVAL_MS = 100
+LONG_S = 0.015  # about a frame
 
 
 class Collector(QObject):
-    """Switches automatic collection off, and collects by Python's own thresholds from a timer while it lives.
+    """Switches automatic collection off for good, and collects from a timer, by the thresholds that Python has for it.
 
     Source: the design of `gc` as its documentation describes it (three generations, each with its threshold).
     """
@@ -33,14 +35,22 @@ class Collector(QObject):
 
 
 def collect_what_is_due() -> None:
-    """Collect the oldest generation whose threshold was passed, and with it the younger ones; none if none was."""
+    """Collect the oldest generation whose threshold was passed, and with it the younger ones; none if none was.
+
+    What has survived a round that took longer than a frame is mostly the runs of a long session: it is left out of all
+    later ones, which would take longer and longer.
+    """
     due = [
         generation
         for generation, (count, threshold) in enumerate(zip(gc.get_count(), gc.get_threshold(), strict=True))
         if 0 < threshold < count
     ]
-    if due:
-        gc.collect(max(due))
+    if not due:
+        return
+    began = perf_counter()
+    gc.collect(max(due))
+    if perf_counter() - began > LONG_S:
+        gc.freeze()
 
 
 def spare_the_collector() -> None:
