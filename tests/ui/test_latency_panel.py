@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,12 +12,14 @@ from pytestqt.qtbot import QtBot
 
 from tests.samples import GPU, INTERPRETER, make_record, recorded_state
 from workbench.device_state import DeviceTrace
+from workbench.library import Library
 from workbench.metrics import format_time
 from workbench.model import (
     INTERPRETER_LABEL,
     ROLES,
     DeviceState,
     Failed,
+    Finished,
     Measured,
     Problem,
     Role,
@@ -25,6 +28,7 @@ from workbench.model import (
     TileConfig,
 )
 from workbench.modes import Modes
+from workbench.session import Session
 from workbench.statistics import Interval
 from workbench.ui.axes import text_height
 from workbench.ui.panels.latency import LatencyPanel
@@ -296,6 +300,104 @@ def test_two_equal_runs_of_one_second_are_told_apart(panel: LatencyPanel) -> Non
         assert panel.history_plot.axis._shown == i
 
 
+def stopped(record: RunRecord, launches: int = 20) -> RunRecord:
+    """`record` as of a run that was stopped after some `launches` of each."""
+    parts = (Samples(m.measurement.role, m.measurement.latency.samples[:launches]) for m in record.measured)
+    end = Failed("cancelled", "Stopped.")
+    return replace(record, measured=(), comparison=None, rechecked=(), states=None, partial=tuple(parts), end=end)
+
+
+def test_a_second_run_of_one_second_is_added_from_its_first_launch_on(panel: LatencyPanel) -> None:
+    first = make_record(1, PROBLEM, kernel_us=380, protocol="cold")
+    second = make_record(2, PROBLEM, kernel_us=500, protocol="cold")
+    assert first.started == second.started
+    panel.set_history([first])
+    for event in second.events():
+        panel.take(event)
+        panel.tick()
+        if panel.run.samples():
+            assert len(panel.history_plot._runs) == 2 and panel.history_plot.axis._shown == 1
+    assert heights(panel, "kernel") == [r.measured[0].measurement.latency.figure_us for r in (first, second)]
+    panel.set_history([first, second])
+    panel.tick()
+    assert len(panel.history_plot._runs) == 2 and panel.history_plot.axis._shown == 1
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_stopped_run_is_not_taken_for_one_that_began_with_it(panel: LatencyPanel, is_kept: bool) -> None:
+    """One that was stopped before its check is never kept."""
+    finished, early = make_record(1, PROBLEM, protocol="cold"), stopped(make_record(2, PROBLEM, protocol="cold"), 3)
+    assert finished.started == early.started
+    panel.set_history([finished, early] if is_kept else [finished])
+    feed(panel, early)
+    assert len(panel.history_plot._runs) == 2 and panel.history_plot.axis._shown == 1
+    feed(panel, finished)
+    assert len(panel.history_plot._runs) == 1 and panel.history_plot.axis._shown == 0
+
+
+def test_a_run_that_did_not_finish_is_in_the_trend_only_while_shown_hollow_and_off_the_line(
+    panel: LatencyPanel,
+) -> None:
+    records = [make_record(i, PROBLEM, TileConfig(16, 16 * i), protocol="cold") for i in (1, 2, 3, 4)]
+    records[1] = stopped(records[1])
+    kernel_only = replace(records[3], measured=records[3].measured[:1], end=Failed("memory", "no room for SDPA"))
+    records[3] = kernel_only
+    panel.set_history(records)
+    plot = panel.history_plot
+    feed(panel, records[0])
+    assert plot.axis._labels == ["16×16", "16×48"] and not any("hollow" in name for name in plot.axis.names)
+    assert plot.trend.getData()[0].size == 2 and not any(hollow(panel, "kernel"))
+
+    feed(panel, records[1])
+    assert plot.axis._labels == ["16×16", "16×32", "16×48"] and plot.axis._shown == 1
+    assert hollow(panel, "kernel") == hollow(panel, "baseline") == [False, True, False]
+    assert len({spot.size() for spot in plot.points["kernel"].points()}) == 1
+    assert plot.axis.names[0].endswith("; hollow: unfinished")
+    x, _ = plot.trend.getData()
+    assert len(x) == 2 and round(x[0]) == 0 and round(x[1]) == 2
+    lines = run_lines(plot._runs[1], panel.theme)
+    assert any("unfinished: stopped" in line for line in lines)
+    assert any("partial, 20 launches: median" in line for line in lines)
+
+    feed(panel, kernel_only)
+    assert plot.axis._labels == ["16×16", "16×48", "16×64"] and hollow(panel, "kernel") == [False, False, True]
+    assert plot.trend.getData()[0].size == 2, "its kernel was measured, but its headline has no time"
+    assert any("unfinished: out of memory" in line for line in run_lines(plot._runs[2], panel.theme))
+
+
+def test_a_run_is_hollow_until_it_has_finished(panel: LatencyPanel) -> None:
+    earlier = make_record(1, PROBLEM, protocol="cold")
+    record = make_record(2, PROBLEM, TileConfig(64, 16), protocol="cold")
+    panel.set_history([earlier])
+    for event in record.events():
+        panel.take(event)
+        panel.tick()
+        if panel.run.samples():
+            assert hollow(panel, "kernel") == [False, event is not record.end]
+    spots = panel.history_plot.points["kernel"].points()
+    assert spots[1].size() == MOST_SYMBOL > spots[0].size()
+
+
+def test_a_session_opened_again_as_its_recording_doubles_nothing(panel: LatencyPanel, tmp_path: Path) -> None:
+    library = Library(Session(tmp_path / "own.tilescope"))
+    for i in (1, 2, 3):
+        record = make_record(i, PROBLEM, TileConfig(16, 16 * i), protocol="cold")
+        record = stopped(record) if i == 2 else record
+        library.add(library.session.add(record), saved=True)
+    library.save_copy(tmp_path / "copy.tilescope", sealed=True)
+    library.open_recording(tmp_path / "copy.tilescope")
+    others = Session(tmp_path / "other.tilescope")
+    others.add(make_record(4, PROBLEM, TileConfig(16, 64), protocol="cold"))
+    library.open_recording(others.path)
+    panel.set_history(library.records())
+    for record in library.records():
+        feed(panel, library.load(record))
+        axis = panel.history_plot.axis
+        is_stopped = not isinstance(record.end, Finished)
+        assert axis._labels == ["16×16", *["16×32"] * is_stopped, "16×48", "16×64"]
+        assert axis._labels[axis._shown] == record.started.request.tile.label
+
+
 def test_the_highest_point_of_a_trend_is_whole(panel: LatencyPanel) -> None:
     for log in ("Auto scale", "Log"):
         panel.scale_box.setCurrentText(log)
@@ -499,7 +601,8 @@ def test_a_run_has_no_point_on_a_trend_of_averages_before_it_has_its_own(panel: 
     panel.take(Samples("kernel", np.array([5.0, 6.0])))
     panel.tick()
     assert len(heights(panel, "kernel")) == len(heights(panel, "baseline")) == 1
-    assert run_lines(panel.history_plot._runs[1], panel.theme)[-2].endswith("median so far 5.5 µs; no block average")
+    figure, launches = run_lines(panel.history_plot._runs[1], panel.theme)[-2:]
+    assert figure.endswith("median so far 5.5 µs") and "no block average; p20–p80" in launches
     panel.take(record.measured[0])
     panel.tick()
     assert heights(panel, "kernel")[1:] == [record.measured[0].measurement.latency.figure_us]
@@ -510,14 +613,16 @@ def test_a_run_has_no_point_on_a_trend_of_averages_before_it_has_its_own(panel: 
     assert heights(panel, "kernel") == [5.5], "where the figure is a median, that of what there is"
 
 
+@pytest.mark.parametrize("is_stopped", [False, True], ids=["finished", "stopped"])
 @pytest.mark.parametrize("protocol", ["article", "cold"])
 def test_what_is_said_of_a_run_under_the_mouse_fits_a_narrow_panel(
-    panel: LatencyPanel, protocol: str, qtbot: QtBot
+    panel: LatencyPanel, protocol: str, is_stopped: bool, qtbot: QtBot
 ) -> None:
     panel.resize(426, 392)  # as in a window of 1440 x 900 with a wide table
     record = make_record(1, PROBLEM, TileConfig(128, 128, splits=4), 1234.5, 987.6, protocol=protocol)
     device = replace(GPU, torch="2.11.0+cu130", triton="3.6.0", driver="580.159.04")
     record = made_from(replace(record, started=replace(record.started, device=device)), "aba5d19c" * 8)
+    record = stopped(record) if is_stopped else record
     panel.set_history([record])
     feed(panel, record)
     qtbot.wait(20)

@@ -130,7 +130,9 @@ def _untried_chips(record: RunRecord) -> Iterator[Chip]:
     ):
         if roles:
             sentences = "\n".join(f"{named(role, record)}: {sentence}" for role in roles)
-            yield Chip(f"{_whose(roles[0], record)}{text}", sentences, "muted")
+            both = " and ".join(named(role, record) for role in roles)
+            whose = f"{both}: " if len(roles) > 1 else _whose(roles[0], record)
+            yield Chip(f"{whose}{text}", sentences, "muted")
 
 
 def _latency_chips(record: RunRecord, measurement: Measurement) -> Iterator[Chip]:

@@ -131,9 +131,9 @@ def throughput_cell(record: RunRecord) -> Cell:
 
 
 def warnings_cell(record: RunRecord) -> Cell:
-    """A mark where something must be known beside the times, another where it is only that less was recorded.
+    """A mark where something must be known beside the times, another where something only is not known.
 
-    The sentences are its tooltip and what is copied.
+    That is what was not recorded, or what nobody tried. The sentences are its tooltip and what is copied.
     """
     chips = chips_of(record)
     if not chips:

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.metrics import format_range, format_time
-from workbench.model import ROLES, Latency, Role, RunRecord, Started, TileConfig
+from workbench.model import ROLES, Failed, Finished, Latency, Role, RunRecord, Started, TileConfig
 from workbench.ui.cards import sdpa_title
 from workbench.ui.measure_words import figure_kind, figure_text, interval_of
 from workbench.ui.panels.launches import Launches
-from workbench.ui.words import kernel_text
+from workbench.ui.words import FAILURE_WORDS, kernel_text
+from workbench.wording import counted
 
 MOST_RUNS = 40
 MEDIAN, AVERAGE = "median", "block average"  # kinds of figures
@@ -19,10 +20,11 @@ SO_FAR = "median so far"
 
 @dataclass(frozen=True)
 class Figure:
-    """The one number of a role in a run, us, which the headline has too: `kind` says what it is, in a word or two.
+    """The one number of a role in a run, us: `kind` says what it is, in a word or two.
 
-    `bar` is the 95% interval where it is of this number: a block's average has none. `name` is the kind with the number
-    of launches where that belongs to it.
+    The headline has it too once the run has finished; until then it may be the median of what there is. `bar` is the
+    95% interval where it is of this number: a block's average has none. `name` is the kind with the number of launches
+    where that belongs to it.
     """
 
     us: float
@@ -44,7 +46,7 @@ class Figure:
 class Spread:
     """Median and percentiles of launch times, us; the median's 95% interval and the block's average where known.
 
-    `figure` is what the trend is made of, None while it is not known.
+    `figure` is what the trend is made of, None while it is not known; `name` is what the median is called then.
     """
 
     median: float
@@ -53,16 +55,20 @@ class Spread:
     interval: tuple[float, float] | None = None
     block: float | None = None
     figure: Figure | None = None
+    name: str = MEDIAN
 
     @classmethod
-    def of(cls, launches: Launches, latency: Latency | None = None, awaits_block: bool = False) -> Spread:
-        """Summarise `launches`; `latency` is what is known once they are all there.
+    def of(
+        cls, launches: Launches, latency: Latency | None = None, awaits_block: bool = False, ended: bool = False
+    ) -> Spread:
+        """Summarise `launches`; `latency` is what is known once they are all there, which never comes if it `ended`.
 
-        Until then their median is the figure, unless that is to be the average of a block (`awaits_block`).
+        Without it their median is the figure, unless that is to be the average of a block (`awaits_block`).
         """
         p20, median, p80 = launches.quantiles(0.2, 0.5, 0.8)
         if latency is None:
-            return cls(median, p20, p80, figure=None if awaits_block else Figure(median, name=SO_FAR))
+            name = f"partial, {counted(len(launches), 'launch', 'launches')}: {MEDIAN}" if ended else SO_FAR
+            return cls(median, p20, p80, figure=None if awaits_block else Figure(median, name=name), name=name)
         known = interval_of(latency)
         interval = (known.low, known.high) if known is not None else None
         return cls(median, p20, p80, interval, block_average(latency), Figure.of(latency))
@@ -83,7 +89,7 @@ class Spread:
         known = f", 95% {format_range(*self.interval)}" if self.interval else ""
         median = f"{format_time(self.median)}{known}"
         if self.figure is None:
-            return f"{SO_FAR} {median}; no {AVERAGE}", self.range_text
+            return f"{self.name} {median}", f"no {AVERAGE}; {self.range_text}"
         if self.figure.kind == MEDIAN:
             return f"{self.figure.name} {median}", self.range_text
         return f"{self.figure.name} {format_time(self.figure.us)}", f"single launches: {MEDIAN} {median}"
@@ -122,7 +128,8 @@ class MadeWith:
 class HistoryRun:
     """One run of the trend. `kernel` has its precision; `wrong` are those whose output failed its check.
 
-    `variant` is the kernel's name alone: what its source belongs to.
+    `variant` is the kernel's name alone: what its source belongs to. `unfinished` says in words why its figures are
+    none that a headline has, "" of a run that has finished.
     """
 
     kernel: str
@@ -134,6 +141,7 @@ class HistoryRun:
     protocol: str = "article"
     made_with: MadeWith = MadeWith()
     variant: str = ""
+    unfinished: str = ""
 
     @property
     def figures(self) -> dict[Role, Figure]:
@@ -162,18 +170,43 @@ def comparable(started: Started) -> tuple[object, ...]:
     return replace(started.request.problem, seed=0), device.name, device.mode, started.request.protocol
 
 
+def unfinished_text(end: Finished | Failed | None) -> str:
+    """Why a run has not finished; "" of one that has."""
+    if end is None:
+        return "unfinished so far"
+    return f"unfinished: {FAILURE_WORDS[end.kind]}" if isinstance(end, Failed) else ""
+
+
 class History:
-    """All finished runs. Those that are shown are summarised, once each."""
+    """All runs that have ended. Those that are shown are summarised, once each."""
 
     def __init__(self) -> None:
         self._records: tuple[RunRecord, ...] = ()
+        self._originals: tuple[RunRecord, ...] = ()
         self._known: dict[int, dict[Role, Spread]] = {}
 
     def set_records(self, records: Sequence[RunRecord]) -> None:
-        """Take all finished runs, oldest first."""
+        """Take all runs that have ended, oldest first."""
         present = set(map(id, records))
         self._known = {number: spreads for number, spreads in self._known.items() if number in present}
         self._records = tuple(records)  # keeps the records, and with them their ids, alive
+        self._originals = self._without_copies()
+
+    def _without_copies(self) -> tuple[RunRecord, ...]:
+        """All but the recorded runs that are known from elsewhere: a session may be opened again as its recording."""
+        known: dict[str, list[RunRecord]] = {}
+        copies = set()
+        for record in sorted(self._records, key=lambda r: r.source != ""):  # this session's own come first
+            alike = known.setdefault(record.started.started_at, [])
+            if record.source and any(self._is_copy(record, one) for one in alike):
+                copies.add(id(record))
+            else:
+                alike.append(record)
+        return tuple(record for record in self._records if id(record) not in copies)
+
+    def _is_copy(self, record: RunRecord, other: RunRecord) -> bool:
+        differs = other.source == record.source or other.started != record.started
+        return not differs and self._spreads(other) == self._spreads(record)
 
     def _spreads(self, record: RunRecord) -> dict[Role, Spread]:
         if id(record) not in self._known:
@@ -181,40 +214,67 @@ class History:
         return self._known[id(record)]
 
     def runs(
-        self, started: Started, spreads: Mapping[Role, Spread], wrong: frozenset[Role], backend: str
+        self,
+        started: Started,
+        spreads: Mapping[Role, Spread],
+        wrong: frozenset[Role],
+        backend: str,
+        end: Finished | Failed | None,
     ) -> list[HistoryRun]:
-        """The latest runs comparable with the one that `started`, which is marked, or added when unfinished.
+        """The latest runs that have finished and are comparable with the one shown, which is among them in any case.
 
-        `spreads`, whose output is `wrong`, and SDPA's `backend` are of that one.
+        That is the one that `started` and came to `spreads`, and is marked, or added at the end while no record is of
+        it; its outputs in `wrong` are wrong, SDPA's `backend` is its own, and so is its `end`.
         """
-        alike = [r for r in self._records if comparable(r.started) == comparable(started) and self._spreads(r)]
-        same = [r for r in alike if r.started is started] or [r for r in alike if r.started == started]
-        # Two that began alike in one second are told apart by their times.
-        shown = next((r for r in reversed(same) if self._spreads(r) == spreads), same[-1] if same else None)
-        runs = [_of_record(r, self._spreads(r), r is shown) for r in alike]
+        kind = comparable(started)
+        alike = [r for r in self._originals if comparable(r.started) == kind and self._spreads(r)]
+        # When it started does not tell two runs apart: that is known to the second.
+        shown = next((r for r in reversed(alike) if r.started == started and self._spreads(r) == spreads), None)
+        finished = [r for r in alike if r is shown or isinstance(r.end, Finished)]
+        runs = [_of_record(r, self._spreads(r), r is shown) for r in finished]
         if shown is None and spreads:
-            runs.append(_history_run(started, spreads, wrong, backend, True))
+            runs.append(_history_run(started, spreads, wrong, backend, True, end))
         first = max(0, len(runs) - MOST_RUNS)
         earlier = [run for run in runs[:first] if run.shown]
         return earlier + runs[first + len(earlier) :]
 
 
 def _spreads(record: RunRecord) -> dict[Role, Spread]:
-    measured = {m.measurement.role: m.measurement.latency for m in record.measured}
-    return {role: Spread.of(Launches(known.samples), known) for role, known in measured.items() if known.samples.size}
+    """As the panel has them when it shows `record`, with the launches of what was never completed."""
+    known = {m.measurement.role: m.measurement.latency for m in record.measured}
+    launches = {role: Launches(latency.samples) for role, latency in known.items()}
+    for part in record.partial:
+        if part.role not in known:
+            launches.setdefault(part.role, Launches()).append(part.values)
+    awaits, ended = awaits_block(record.started), record.end is not None
+    return {role: Spread.of(those, known.get(role), awaits, ended) for role, those in launches.items() if len(those)}
 
 
 def _of_record(record: RunRecord, spreads: Mapping[Role, Spread], shown: bool) -> HistoryRun:
     baseline = record.measurement("baseline") or record.check("baseline")
     backend = baseline.backend if baseline is not None else ""
-    return _history_run(record.started, spreads, frozenset(filter(record.is_wrong, ROLES)), backend, shown)
+    wrong = frozenset(filter(record.is_wrong, ROLES))
+    return _history_run(record.started, spreads, wrong, backend, shown, record.end)
 
 
 def _history_run(
-    started: Started, spreads: Mapping[Role, Spread], wrong: frozenset[Role], backend: str, shown: bool
+    started: Started,
+    spreads: Mapping[Role, Spread],
+    wrong: frozenset[Role],
+    backend: str,
+    shown: bool,
+    end: Finished | Failed | None,
 ) -> HistoryRun:
     request, device = started.request, started.device
-    kernel = kernel_text(request.kernel, request.precision)
-    made_with = MadeWith(device.torch, device.triton, device.driver, started.provenance.source_sha256)
-    title = sdpa_title(request, backend)
-    return HistoryRun(kernel, request.tile, spreads, wrong, shown, title, request.protocol, made_with, request.kernel)
+    return HistoryRun(
+        kernel_text(request.kernel, request.precision),
+        request.tile,
+        spreads,
+        wrong,
+        shown,
+        sdpa_title(request, backend),
+        request.protocol,
+        MadeWith(device.torch, device.triton, device.driver, started.provenance.source_sha256),
+        request.kernel,
+        unfinished_text(end),
+    )

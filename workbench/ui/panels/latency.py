@@ -117,11 +117,12 @@ class LatencyPanel(PlotPanel):
         self.scale = time_scale([s.median for s in spreads.values()], SCALES[self.scale_box.currentText()])
         self.header.show_run(self.run, self.theme)
         self.strip.show_state(self.run.device)
-        if self.run.started is None or not samples:
+        started, end = self.run.started, self.run.end
+        if started is None or not samples:
             self.hover.hide()
-            self.stack.show_reason(EMPTY, self.run.started, self.run.end)
+            self.stack.show_reason(EMPTY, started, end)
             return
-        runs = self._history.runs(self.run.started, spreads, self.run.wrong_roles(), self.run.backend())
+        runs = self._history.runs(started, spreads, self.run.wrong_roles(), self.run.backend(), end)
         self._show(samples, runs)
         if not self._zoomed:
             self._set_range(samples, spreads)

@@ -23,8 +23,8 @@ from workbench.ui.words import splits_text
 
 MOST_LABEL = 110.0  # px of an upright label; all plots of the panel give up as much height
 SYMBOLS = ("o", "s", "t", "d", "h", "star", "+")  # one for each kernel and precision, in the order of their first runs
-HOLLOW = "; hollow: other versions"
-MOST_SYMBOL = 10  # px
+UNFINISHED, OTHER_VERSIONS = "unfinished", "other versions"  # why a mark is hollow
+MOST_SYMBOL, SYMBOL = 10, 7  # px, of the run shown once it has finished, and of all others
 FADED = 110  # alpha of the runs that are not the one shown
 APART = 0.16  # of a run's place: how far kernel and SDPA stand from its middle
 
@@ -108,9 +108,11 @@ class RunAxis(NamedAxis):
 
 
 class HistoryPlot:
-    """Each run's figures as the headline has them, kernel left of SDPA; a line joins runs of one kernel.
+    """The figures of finished runs as their headlines have them, kernel left of SDPA; a line joins those of one kernel.
 
-    A bar is the 95% interval where it is of that figure. Earlier runs are faded, those made with other versions hollow.
+    A bar is the 95% interval where it is of that figure. Other runs than the one shown are faded, those made with other
+    versions hollow. The run shown is there also while it goes on, or if it was stopped or failed: its headline has no
+    time then, and so its marks are hollow and small, and off the line.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -151,9 +153,13 @@ class HistoryPlot:
             for shown in (False, True):
                 self._draw_bars(role, shown, [place for place in placed if place.run.shown == shown])
             if role == "kernel":
-                joined = [_is_one_line(a, b) for a, b in pairwise(placed)]
-                connect = np.array([*joined, False][: len(placed)], dtype=bool)
-                self.trend.setData(np.array([place.x for place in placed]), at, connect=connect)
+                self._join([place for place in placed if not place.run.unfinished])
+
+    def _join(self, placed: list[Placed]) -> None:
+        joined = [_is_one_line(a, b) for a, b in pairwise(placed)]
+        connect = np.array([*joined, False][: len(placed)], dtype=bool)
+        at = self.scale.to_axis([place.figure.us for place in placed])
+        self.trend.setData(np.array([place.x for place in placed]), at, connect=connect)
 
     def _figures(self) -> list[Figure]:
         return [figure for run in self._runs for figure in run.figures.values()]
@@ -169,8 +175,9 @@ class HistoryPlot:
         if runs:  # all are of one protocol, which stands there however little room there is
             protocol = runs[0].protocol
             names = (f"runs of this problem, {protocol} protocol", f"runs, {protocol} protocol", f"{protocol} runs")
-        has_hollow = any(self._is_other(run, role) for run in runs for role in run.figures)
-        self.axis.set_names(*(f"{n}{h}" for h in ((HOLLOW, "") if has_hollow else ("",)) for n in names))
+        found = {self._hollow(run, role) for run in runs for role in run.figures}
+        hollow = " or ".join(why for why in (UNFINISHED, OTHER_VERSIONS) if why in found)
+        self.axis.set_names(*(f"{n}{h}" for h in ((f"; hollow: {hollow}", "") if hollow else ("",)) for n in names))
         labels = [
             f"{tile}\n{run.kernel}" if several else tile for run, tile in zip(runs, tile_labels(runs), strict=True)
         ]
@@ -179,24 +186,24 @@ class HistoryPlot:
         left.log = self.scale.log
         left.set_names(*(f"{name}, {unit}" for name in _kind_names(self._figures())), unit)
 
-    def _is_other(self, run: HistoryRun, role: Role) -> bool:
-        """Whether `role` of `run` was made with other versions than that of the run shown."""
+    def _hollow(self, run: HistoryRun, role: Role) -> str:
+        """Why the mark of `role` of `run` is hollow; "" where it is not. Versions are those of the run shown."""
         shown = next((r for r in self._runs if r.shown), run)
-        return not run.is_like(shown, role)
+        return UNFINISHED if run.unfinished else "" if run.is_like(shown, role) else OTHER_VERSIONS
 
     def _draw_points(self, role: Role, placed: list[Placed], at: FloatArray, symbols: Mapping[str, str]) -> None:
         theme = self._theme
         spots = []
         for place, y in zip(placed, at.tolist(), strict=True):
             run = place.run
-            wrong = role in run.wrong
+            wrong, finished = role in run.wrong, not run.unfinished
             color = theme.color("bad" if wrong else role, 255 if run.shown else FADED)
             spots.append(
                 {
                     "pos": (place.x, y),
-                    "brush": None if self._is_other(run, role) else pg.mkBrush(color),
-                    "pen": pg.mkPen(theme.text if run.shown else color, width=1.2),
-                    "size": MOST_SYMBOL if run.shown else 7,
+                    "brush": None if self._hollow(run, role) else pg.mkBrush(color),
+                    "pen": pg.mkPen(theme.text if run.shown and finished else color, width=1.2),
+                    "size": MOST_SYMBOL if run.shown and finished else SYMBOL,
                     "symbol": "x" if wrong else symbols[run.kernel] if role == "kernel" else "o",
                 }
             )

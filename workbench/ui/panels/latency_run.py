@@ -93,8 +93,8 @@ class LatencyRun:
 
     def spreads(self) -> dict[Role, Spread]:
         """What the launch times come to so far."""
-        latencies, awaits = self.latencies(), self.started is not None and awaits_block(self.started)
-        return {role: Spread.of(launches, latencies.get(role), awaits) for role, launches in self.samples().items()}
+        known, awaits, ended = self.latencies(), self.started is not None and awaits_block(self.started), bool(self.end)
+        return {role: Spread.of(those, known.get(role), awaits, ended) for role, those in self.samples().items()}
 
     def title(self, role: Role) -> str:
         """How `role` is named in this run."""
@@ -263,6 +263,7 @@ def run_lines(run: HistoryRun, theme: Theme) -> list[str]:
     splits = f", {splits_text(tile)} splits" if tile.splits != 1 else ""
     lines = [f"<b>{run.kernel} {tile.label}</b>, {tile.num_warps} warps, {tile.num_stages} stages{splits}"]
     lines += [f"{run.protocol} protocol", *run.made_with.lines]
+    lines += [colored(run.unfinished, theme.warn, bold=True)] if run.unfinished else []
     names: dict[Role, str] = {"kernel": "kernel", "baseline": run.baseline}
     wrong = [names[role] for role in ROLES if role in run.wrong]
     if wrong:
