@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PyQt6.QtGui import QPaintDevice
 from pytestqt.qtbot import QtBot
 
 from tests.samples import recorded_state
 from workbench.device_state import SW_POWER_CAP, DeviceTrace
 from workbench.model import DeviceState
-from workbench.ui.device_strip import DeviceStrip, held_spans
+from workbench.ui import kept_picture
+from workbench.ui.device_strip import LANE, DeviceStrip, held_spans
+from workbench.ui.kept_picture import FinePainter
 from workbench.ui.pictures import take_picture
 from workbench.ui.theme import load_theme
 
@@ -84,3 +87,33 @@ def test_missing_readings_leave_a_lane_without_a_trace(strip: DeviceStrip) -> No
     assert strip.lanes[1].range_text == "not known"
     assert strip.held == []
     assert not take_picture(strip, 1.0).isNull()
+
+
+@pytest.mark.parametrize("screen", [1.0, 2.0])
+def test_a_repaint_of_any_screen_is_not_drawn_as_a_picture_for_a_report(
+    strip: DeviceStrip, monkeypatch: pytest.MonkeyPatch, screen: float
+) -> None:
+    made: list[float] = []
+
+    class Counted(FinePainter):
+        def __init__(self, device: QPaintDevice, finer: float) -> None:
+            super().__init__(device, finer)
+            made.append(finer)
+
+    monkeypatch.setattr(kept_picture, "FinePainter", Counted)
+    monkeypatch.setattr(strip, "devicePixelRatioF", lambda: screen)
+    strip.show_state(recorded_state("steady"))
+    take_picture(strip, screen)
+    assert strip._kept.paints == 1 and made == []
+    take_picture(strip, 4.0)
+    assert made == [4.0 / screen]
+
+
+def test_the_traces_of_a_small_picture_are_a_pixel_wide(strip: DeviceStrip) -> None:
+    strip.show_state(recorded_state("steady"))
+    image, color = take_picture(strip, 0.5), DARK.color("accent")
+    x = round(0.5 * strip._plot().center().x())
+    lane = [image.pixelColor(x, y) for y in range(round(0.5 * LANE))]
+    ground = lane[1].blue()
+    ink = sum((pixel.blue() - ground) / (color.blue() - ground) for pixel in lane[1:])
+    assert ink == pytest.approx(1.0, abs=0.1)

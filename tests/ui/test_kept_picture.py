@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pyqtgraph as pg
 import pytest
+from numpy.typing import NDArray
 from PyQt6.QtGui import QImage
-from PyQt6.QtWidgets import QApplication, QWidget
+from PyQt6.QtWidgets import QApplication, QGraphicsRectItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from workbench.cli import run_command_line
@@ -100,6 +101,79 @@ def test_a_picture_finer_than_the_screen_is_drawn_finer(drawing: Drawing) -> Non
 @pytest.mark.parametrize("scale", [0.5, 2.0, 4.0])
 def test_lines_are_as_wide_in_a_picture_as_on_the_screen_beside_the_text(drawing: Drawing, scale: float) -> None:
     assert reds(drawing, scale) == pytest.approx(scale**2 * reds(drawing), rel=0.2)
+
+
+def share(image: QImage, color: str) -> NDArray[np.float64]:
+    """How much more "red", "green" or "blue" than of the other two is in each pixel, from 0 to 1 ([height, width])."""
+    bits = image.convertToFormat(QImage.Format.Format_RGB32).constBits()
+    assert bits is not None
+    pixels = np.frombuffer(bits.asstring(image.sizeInBytes()), dtype=np.uint8).reshape(image.height(), image.width(), 4)
+    channels = pixels[..., 2::-1].astype(np.float64) / 255
+    i = ("red", "green", "blue").index(color)
+    more: NDArray[np.float64] = channels[..., i] - np.delete(channels, i, axis=2).max(axis=2)
+    return more.clip(0, 1)
+
+
+def thickness(image: QImage, color: str, across: bool) -> float:
+    """Pixels of `color` in the middle one of all the cuts through a line, which lies from side to side if `across`."""
+    cuts = share(image, color).sum(axis=0 if across else 1)
+    return float(np.median(cuts[cuts > 0.3]))
+
+
+SCALES = pytest.mark.parametrize(("scale", "pixels"), [(0.5, 1), (1.0, 1), (2.0, 2), (4.0, 4)])
+
+
+@SCALES
+def test_axes_and_grids_and_thin_lines_grow_alike_and_none_is_below_a_pixel(
+    drawing: Drawing, scale: float, pixels: int
+) -> None:
+    plot, axis = drawing.plot, drawing.plot.getAxis("left")
+    plot.vb.setBorder(None)
+    plot.getAxis("bottom").setPen(None)
+    axis.setTickPen(pg.mkPen(None))
+    axis.setTextPen(pg.mkPen(None))
+    axis.setPen(pg.mkPen("#00ff00"))
+    drawing.curve.setData(np.array([0.0, 9.0]), np.array([4.5, 4.5]))
+    drawing.curve.setPen(pg.mkPen("#ff0000", width=1))
+    image = take_picture(drawing, scale)
+    assert thickness(image, "green", across=False) == pixels
+    assert thickness(image, "red", across=True) == pytest.approx(pixels, rel=0.1)
+    axis.setPen(pg.mkPen(None))
+    axis.setTicks([[(6.0, "")]])
+    axis.setTickPen(pg.mkPen("#00ff00"))
+    axis.setGrid(255)
+    assert thickness(take_picture(drawing, scale), "green", across=True) == pixels, "the grid"
+    axis.setGrid(False)
+    axis.setStyle(tickLength=-40)
+    assert thickness(take_picture(drawing, scale), "green", across=True) == pixels, "a tick"
+
+
+@SCALES
+def test_shapes_that_qt_paints_itself_grow_too_and_get_their_pens_back(
+    drawing: Drawing, scale: float, pixels: int
+) -> None:
+    drawing.curve.hide()
+    shape = QGraphicsRectItem(2, 2, 5, 20)  # reaches above the plot
+    shape.setPen(pg.mkPen("#00ff00", width=1))
+    drawing.plot.addItem(shape)
+    image = take_picture(drawing, scale)
+    row = share(image, "green")[image.height() // 3]
+    assert row.sum() == pytest.approx(2 * pixels, rel=0.1)
+    assert shape.pen() == pg.mkPen("#00ff00", width=1)
+
+
+@pytest.mark.parametrize("scale", [0.5, 2.0, 4.0])
+def test_symbols_are_as_large_in_a_picture_as_on_the_screen_beside_the_text(drawing: Drawing, scale: float) -> None:
+    drawing.curve.hide()
+    drawing.plot.addItem(pg.ScatterPlotItem([4.5], [4.5], size=24, brush="#ff0000", pen=None, useCache=False))
+    assert reds(drawing, scale) == pytest.approx(scale**2 * reds(drawing), rel=0.2)
+
+
+def test_a_picture_leaves_no_line_of_its_own_width_on_the_screen(drawing: Drawing) -> None:
+    drawing.plot.addItem(QGraphicsRectItem(2, 2, 5, 20))
+    on_screen = take_picture(drawing, 1.0)
+    take_picture(drawing, 4.0)
+    assert take_picture(drawing, 1.0) == on_screen
 
 
 def test_another_size_is_painted_anew(drawing: Drawing) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from workbench.model import Failed, FailureKind
 from workbench.ui.axes import CountAxis, IndexAxis, ValueAxis, log_ticks, text_width
 from workbench.ui.cards import MessageCard, PlotStack
 from workbench.ui.heatmap import HeatmapView
-from workbench.ui.map_cells import COLORS, MASKED, MAX_CELLS, MINUS_INF, NAN, quantise
+from workbench.ui.map_cells import COLORS, MASKED, MAX_CELLS, MINUS_INF, NAN, Palette, Part, quantise
 from workbench.ui.pictures import take_picture
 from workbench.ui.plotting import (
     bin_counts,
@@ -295,16 +296,28 @@ def test_a_picture_has_no_limit_of_cells_but_its_pixels(view: HeatmapView) -> No
         assert view.image.image.size > MAX_CELLS and view.steps[0] == 1
 
 
-def test_the_screen_has_its_map_back_within_a_frame(view: HeatmapView) -> None:
+def test_the_screen_has_its_map_back_within_a_frame(view: HeatmapView, monkeypatch: pytest.MonkeyPatch) -> None:
+    pooled: list[Part] = []
+
+    def count(part: Part, *given: Any) -> Palette:
+        pooled.append(part)
+        return cells(part, *given)
+
+    cells = Part.cells
+    monkeypatch.setattr(Part, "cells", count)
     data = np.random.default_rng(0).random((16384, 1024), dtype=np.float32)
     view.set_data(data, (0.0, 1.0), ("error",))
     view.refresh()
     view.repaint()
+    shown = view.image.image
     with view.drawn_at(4.0):
+        assert len(pooled) == 2, "once for the screen, once for the picture"
         begin = time.thread_time()  # which a busy machine does not change
     view.graphics.settle()
     view.repaint()
     assert time.thread_time() - begin < 0.05
+    assert len(pooled) == 2, "the screen's cells are put back, not made anew"
+    assert np.array_equal(view.image.image, shown)
 
 
 def test_row_zero_is_at_the_top(view: HeatmapView) -> None:

@@ -143,7 +143,7 @@ class DeviceStrip(QWidget):
         if self._trace is None:
             return
         painter = QPainter(self)
-        self._kept.draw(painter, self.size(), self._paint)
+        self._kept.draw(painter, self.size(), self._paint, self.devicePixelRatioF())
         painter.end()
 
     def changeEvent(self, a0: QEvent | None) -> None:
@@ -199,7 +199,8 @@ class DeviceStrip(QWidget):
         x = area.left() + t / seconds * area.width()
         y = area.center().y() - (values - middle_value) / reach * (LANE - 5)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(color, 1.3))
+        pixel = 1 / painter.deviceTransform().m11()  # more than a unit in a picture smaller than the screen
+        painter.setPen(QPen(color, max(1.3, pixel)))
         painter.drawPolyline(QPolygonF([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pyqtgraph as pg
 from PyQt6.QtCore import QRectF, QSize, Qt
-from PyQt6.QtGui import QPainter, QPaintEvent, QPen, QPixmap
+from PyQt6.QtGui import QPaintDevice, QPainter, QPaintEvent, QPen, QPicture, QPixmap
+from PyQt6.QtWidgets import QAbstractGraphicsShapeItem, QGraphicsScene
+
+
+def as_wide(pen: QPen, finer: float) -> QPen:
+    """`pen` for a picture of `finer` pixels to one of the screen: cosmetic ones as much wider, and at least one."""
+    if not pen.isCosmetic():
+        return pen
+    pen = QPen(pen)
+    pen.setWidthF(max(1.0, finer * max(1.0, pen.widthF())))
+    return pen
 
 
 class FinePainter(QPainter):
@@ -16,16 +28,59 @@ class FinePainter(QPainter):
     pyqtgraph's pens are cosmetic: their width is in pixels of whatever is painted on, while text and symbols grow.
     """
 
-    def __init__(self, pixmap: QPixmap, finer: float) -> None:
-        super().__init__(pixmap)
-        self._finer = finer
+    def __init__(self, device: QPaintDevice, finer: float) -> None:
+        super().__init__(device)
+        self.finer = finer
 
     def setPen(self, pen: Any) -> None:
         """Take `pen`, wider where it is a cosmetic one; what pyqtgraph's items call."""
-        if isinstance(pen, QPen) and pen.isCosmetic():
-            pen = QPen(pen)
-            pen.setWidthF(self._finer * max(1.0, pen.widthF()))
-        super().setPen(pen)
+        super().setPen(as_wide(pen, self.finer) if isinstance(pen, QPen) else pen)
+
+
+@contextmanager
+def fine_axis(axis: Any, finer: float) -> Iterator[None]:
+    """Within the block, `axis` (an AxisItem) plays a picture recorded with lines for `finer` pixels to the screen's.
+
+    The one that it plays on the screen holds pens of one width, which Qt plays without asking the painter's `setPen`.
+    """
+    picture = QPicture()
+    painter = FinePainter(picture, finer)
+    try:
+        specs = axis.generateDrawSpecs(painter)
+        if specs is not None:
+            axis.drawPicture(painter, *specs)
+    finally:
+        painter.end()
+    axis.picture = picture
+    try:
+        yield
+    finally:
+        axis.picture = None  # the screen records its own again
+
+
+@contextmanager
+def fine_shape(shape: QAbstractGraphicsShapeItem, finer: float) -> Iterator[None]:
+    """Within the block, `shape`, which Qt itself paints, has the pen for `finer` pixels to one of the screen."""
+    before = shape.pen()
+    shape.setPen(as_wide(before, finer))
+    try:
+        yield
+    finally:
+        shape.setPen(before)
+
+
+@contextmanager
+def fine_lines(scene: QGraphicsScene, finer: float) -> Iterator[None]:
+    """Within the block, what does not ask a FinePainter for the width of its lines has the right one."""
+    with ExitStack() as fine:
+        for item in scene.items():
+            if not item.isVisible():
+                continue
+            if isinstance(item, pg.AxisItem):
+                fine.enter_context(fine_axis(item, finer))
+            elif isinstance(item, QAbstractGraphicsShapeItem) and item.pen().style() != Qt.PenStyle.NoPen:
+                fine.enter_context(fine_shape(item, finer))
+        yield
 
 
 class KeptPicture:
@@ -40,7 +95,7 @@ class KeptPicture:
         """Paint it anew the next time."""
         self._pixmap = None
 
-    def draw(self, painter: QPainter, size: QSize, paint: Callable[[QPainter], None], ratio: float = 1.0) -> None:
+    def draw(self, painter: QPainter, size: QSize, paint: Callable[[QPainter], None], ratio: float) -> None:
         """Draw it with `painter`, whose device may be finer than the screen, as that of a picture for a report is.
 
         The screen has `ratio` pixels per unit.
@@ -51,7 +106,8 @@ class KeptPicture:
             self._pixmap = QPixmap(size * key[1])
             self._pixmap.setDevicePixelRatio(key[1])
             self._pixmap.fill(Qt.GlobalColor.transparent)
-            inner = QPainter(self._pixmap) if key[1] == ratio else FinePainter(self._pixmap, key[1] / ratio)
+            on_screen = math.isclose(key[1], ratio, rel_tol=1e-3)  # Qt rounds a ratio that is no whole number
+            inner = QPainter(self._pixmap) if on_screen else FinePainter(self._pixmap, key[1] / ratio)
             paint(inner)
             inner.end()
             self.paints += 1
@@ -94,4 +150,7 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
     def _paint_scene(self, painter: QPainter) -> None:
         painter.setRenderHints(self.renderHints())
         area = self.viewport().rect()
-        self.render(painter, QRectF(area), area)
+        with ExitStack() as fine:
+            if isinstance(painter, FinePainter):
+                fine.enter_context(fine_lines(self.scene(), painter.finer))
+            self.render(painter, QRectF(area), area)
