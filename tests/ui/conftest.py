@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PyQt6 import sip
 from PyQt6.QtCore import QSettings
 from PyQt6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from tests.shared_engine import SharedEngine
 from workbench.app import make_application, make_window
 from workbench.session import Session
 from workbench.ui.main_window import MainWindow
@@ -29,7 +32,10 @@ def styled(qapp: QApplication) -> Iterator[None]:
 
 @pytest.fixture
 def make_test_window(qtbot: QtBot, tmp_path: Path) -> Iterator[MakeWindow]:
-    """Make windows that share one session folder and one settings file; all are closed at the end."""
+    """Make windows that share one session folder and one settings file; all are closed and destroyed at the end.
+
+    What is left of a window would get its part of each style sheet that a later one sets, which takes seconds of many.
+    """
     make_application()
     made: list[MainWindow] = []
 
@@ -44,4 +50,24 @@ def make_test_window(qtbot: QtBot, tmp_path: Path) -> Iterator[MakeWindow]:
     yield make
     for window in made:
         window.close()
-        window.deleteLater()
+        sip.delete(window)
+    made.clear()
+    gc.collect()
+
+
+@pytest.fixture(scope="package")
+def shared_engine() -> Iterator[SharedEngine]:
+    """An engine that has started, or starts at its first use."""
+    engine = SharedEngine()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def make_warm_window(
+    make_test_window: MakeWindow, shared_engine: SharedEngine, monkeypatch: pytest.MonkeyPatch
+) -> MakeWindow:
+    """The same with an engine that has been used before, for tests of what comes after its start."""
+    shared_engine.warm()
+    monkeypatch.setattr("workbench.ui.bridge.KernelHost", shared_engine.host)
+    return make_test_window

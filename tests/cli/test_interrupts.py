@@ -1,0 +1,96 @@
+"""Ctrl+C ends a command in one line, and leaves no process behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command_line import ON_INTERPRETER, ROOT
+from workbench.model import Failed
+from workbench.session import Session
+
+
+def test_ctrl_c_is_one_line_and_leaves_no_child() -> None:
+    command = [sys.executable, "main.py", "run", "-m", "512", "-n", "512", "-d", "64", *ON_INTERPRETER]
+    run = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert run.stderr is not None
+    said: list[str] = []
+    for line in run.stderr:
+        said.append(line)
+        if "checking the kernel" in line:
+            break
+    assert "tilescope: this takes about 50 seconds on the interpreter; Ctrl+C stops it\n" in said[:-1]
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text(encoding="ascii").split()
+    run.send_signal(signal.SIGINT)
+    _, errors = run.communicate(timeout=20)
+    assert run.returncode == 130 and errors.strip().splitlines()[-1] == "tilescope: stopped"
+    assert "Traceback" not in errors
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and any(map(is_alive, children)):
+        time.sleep(0.05)
+    assert children and not any(map(is_alive, children))
+
+
+def test_a_run_that_ctrl_c_stops_is_kept_and_printed(tmp_path: Path) -> None:
+    """Also in a terminal, where the engine gets the signal too."""
+    path = tmp_path / "s.tilescope"
+    words = ["--preset", "tiny", "--protocol", "warm", "--max-seconds", "60", "--json", "--session", str(path)]
+    run = started("run", *words, *ON_INTERPRETER)
+    assert run.stderr is not None
+    next(line for line in run.stderr if "timing kernel and baseline" in line)
+    time.sleep(2.0)
+    os.killpg(run.pid, signal.SIGINT)
+    printed, errors = run.communicate(timeout=20)
+    assert run.returncode == 130 and errors.splitlines()[-1] == "tilescope: stopped"
+    result = json.loads(printed)
+    assert result["failure"]["kind"] == "cancelled" and result["results"][0]["partial"]["samples"]
+    (kept,) = Session(path, read_only=True).summaries()
+    assert isinstance(kept.end, Failed) and kept.partial and kept.checked
+
+
+# Sends itself what Ctrl+C sends, as soon as a module is asked for.
+WHILE_IMPORTING = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path, target=None):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+sys.argv[1:] = ["run", "--preset", "tiny"]
+import main
+sys.exit(main.main())
+"""
+
+
+@pytest.mark.parametrize("name", ["workbench.cli", "kernels.tiles", "workbench.commands", "numpy.linalg"])
+def test_ctrl_c_while_the_program_imports_is_one_line(name: str) -> None:
+    code = WHILE_IMPORTING.format(name=name)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "tilescope: stopped\n")
+
+
+def started(*words: str) -> subprocess.Popen[str]:
+    """`python main.py` at the head of a group of processes, as a terminal starts it."""
+    command = [sys.executable, "main.py", *words]
+    return subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def is_alive(pid: str) -> bool:
+    """Whether the process runs; one that is dead and not yet reaped does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
