@@ -14,6 +14,7 @@ import pytest
 from kernels import VARIANTS, KernelVariant
 from kernels.tiles import tiles_per_split
 from tests.samples import INTERPRETER
+from tests.shared_engine import one_thread
 from workbench.engine.host import KernelHost
 from workbench.engine.stopping import StopFlag
 from workbench.model import (
@@ -43,6 +44,8 @@ from workbench.wording import figure_text
 @pytest.fixture(scope="module")
 def host() -> Iterator[KernelHost]:
     made = KernelHost("interpreter")
+    with one_thread():
+        made.start()
     yield made
     made.close()
 
@@ -57,12 +60,23 @@ def of_type(events: list[RunEvent], kind: type) -> list[RunEvent]:
 
 ONE_EACH = (Checked, Measured, Rechecked)
 SMALL = RunRequest(Problem(20, 40, 8), TileConfig(16, 16), device="interpreter")
+TINY = replace(SMALL, problem=Problem(7, 13, 8))
 
 
-def test_a_run_checks_first_then_times_then_traces(host: KernelHost) -> None:
-    events = run(host, SMALL)
-    assert isinstance(events[-1], Finished)
-    kinds = [type(e) for e in events if not isinstance(e, Progress)]
+def hardly_timed(request: RunRequest) -> RunRequest:
+    """The same with as few launches as there can be, for tests of what comes before and after the timing."""
+    return replace(request, protocol="warm", max_samples=2)
+
+
+@pytest.fixture(scope="module")
+def small(host: KernelHost) -> list[RunEvent]:
+    """The events of one run, for tests that only look at them."""
+    return run(host, SMALL)
+
+
+def test_a_run_checks_first_then_times_then_traces(small: list[RunEvent]) -> None:
+    assert isinstance(small[-1], Finished)
+    kinds = [type(e) for e in small if not isinstance(e, Progress)]
     assert [k for i, k in enumerate(kinds) if i == 0 or kinds[i - 1] is not k or k in ONE_EACH][-12:] == [
         Started, Checked, Checked, Samples, Measured, Samples, Measured, DeviceState, Rechecked, Rechecked, TileStates,
         Finished,
@@ -91,7 +105,7 @@ def test_in_turns_both_are_timed_before_either_is_measured(host: KernelHost) -> 
 
 
 def test_where_the_kernel_comes_from_is_said(host: KernelHost) -> None:
-    events = run(host, replace(SMALL, problem=replace(SMALL.problem, inputs="zeros"), sdpa="none"))
+    events = run(host, replace(TINY, problem=replace(TINY.problem, inputs="zeros"), sdpa="none"))
     provenance = next(e for e in events if isinstance(e, Started)).provenance
     assert provenance.kernel_file == "kernels/article.py" and len(provenance.source_sha256) == 64
     assert provenance.power_limit_w is None and provenance.ecc == ""
@@ -104,25 +118,23 @@ def test_ceilings_of_the_interpreter_are_refused_in_one_line(host: KernelHost) -
     end = events[-1]
     assert isinstance(end, Failed) and end.kind == "invalid" and "\n" not in end.message
     assert "not measured: on the interpreter there is no GPU" in end.message
-    assert isinstance(run(host, SMALL)[-1], Finished)
+    assert isinstance(run(host, TINY)[-1], Finished)
 
 
-def test_everything_says_that_this_is_no_gpu_time(host: KernelHost) -> None:
-    events = run(host, SMALL)
-    started = next(e for e in events if isinstance(e, Started))
+def test_everything_says_that_this_is_no_gpu_time(small: list[RunEvent]) -> None:
+    started = next(e for e in small if isinstance(e, Started))
     assert started.device.mode == "interpreter"
     assert started.device.mode_label == "interpreter, not GPU time"
-    for event in events:
+    for event in small:
         if isinstance(event, Measured):
             assert event.measurement.latency.clock == "host"
             assert event.measurement.resources is None
 
 
-def test_samples_stream_and_are_all_kept(host: KernelHost) -> None:
-    events = run(host, SMALL)
+def test_samples_stream_and_are_all_kept(small: list[RunEvent]) -> None:
     for role in ("kernel", "baseline"):
-        streamed = [e.values for e in events if isinstance(e, Samples) and e.role == role]
-        measured = next(e.measurement for e in events if isinstance(e, Measured) and e.measurement.role == role)
+        streamed = [e.values for e in small if isinstance(e, Samples) and e.role == role]
+        measured = next(e.measurement for e in small if isinstance(e, Measured) and e.measurement.role == role)
         assert len(streamed) > 1 or role == "baseline", "SDPA's launches take microseconds and come in one piece"
         np.testing.assert_array_equal(np.concatenate(streamed), measured.latency.samples)
         assert len(measured.latency.samples) == measured.latency.launches
@@ -172,7 +184,7 @@ def test_heads_groups_and_the_mask_go_through_the_whole_run(
     if not variant.splits:
         tile = replace(tile, splits=0)
     request = RunRequest(problem, tile, kernel=variant.name, device="interpreter", keep_tensors=True, sdpa="math")
-    events = run(host, request)
+    events = run(host, hardly_timed(request))
     assert isinstance(events[-1], Finished), events[-1]
     tensors = next(e for e in events if isinstance(e, Tensors))
     assert tensors.q.shape == (4, shape[0], shape[2]) and tensors.k.shape == (2, shape[1], shape[2])
@@ -216,7 +228,7 @@ def attention_of(problem: Problem, tensors: Tensors) -> tuple[FloatArray, FloatA
 def test_fp16_runs_and_its_trace_is_bit_equal(host: KernelHost, variant: KernelVariant) -> None:
     problem = Problem(20, 40, 8, heads=2, dtype="fp16")
     request = RunRequest(problem, TileConfig(16, 32), kernel=variant.name, device="interpreter", keep_tensors=True)
-    events = run(host, request)
+    events = run(host, hardly_timed(request))
     assert isinstance(events[-1], Finished), events[-1]
     assert all(e.error.passed and 1e-6 < e.error.max_abs < 2e-3 for e in events if isinstance(e, Checked))
     assert next(e for e in reversed(events) if isinstance(e, TileStates)).bit_equal is True
@@ -238,13 +250,13 @@ def test_of_many_heads_as_many_maps_come_as_fit_and_the_worst_among_them(monkeyp
     """In this process, with limits of a few heads; everything said in numbers is still of all of them."""
     from workbench.engine import checks, steps, trace
 
-    problem = Problem(20, 40, 8, batch=2, heads=4, kv_heads=4)
-    request = RunRequest(problem, TileConfig(16, 16), kernel=GENERAL[0].name, sdpa="none")
+    problem = Problem(7, 20, 8, batch=2, heads=4, kv_heads=4)
+    request = hardly_timed(RunRequest(problem, TileConfig(16, 16), kernel=GENERAL[0].name, sdpa="none"))
     whole: list[RunEvent] = []
     steps.Run(request, INTERPRETER, whole.append, StopFlag()).go()
     for module in (steps, trace):
-        monkeypatch.setattr(module, "TRACE_LIMIT_BYTES", 3 * 3 * 4 * 20 * 3)
-    monkeypatch.setattr(checks, "ERROR_MAP_LIMIT_BYTES", 2 * 4 * 20 * 8)
+        monkeypatch.setattr(module, "TRACE_LIMIT_BYTES", 3 * 3 * 4 * 7 * 2)
+    monkeypatch.setattr(checks, "ERROR_MAP_LIMIT_BYTES", 2 * 4 * 7 * 8)
     events: list[RunEvent] = []
     steps.Run(request, INTERPRETER, events.append, StopFlag()).go()
 
@@ -273,28 +285,28 @@ def check_and_states(events: list[RunEvent]) -> tuple[Checked, TileStates]:
 
 def test_the_same_seed_gives_the_same_run_and_another_gives_another(host: KernelHost) -> None:
     def error_of(seed: int) -> float:
-        events = run(host, RunRequest(Problem(20, 40, 8, seed=seed), device="interpreter", sdpa="none"))
+        events = run(host, replace(TINY, problem=replace(TINY.problem, seed=seed), sdpa="none"))
         return next(e.error.max_abs for e in events if isinstance(e, Checked))
 
-    assert error_of(1) == error_of(1)
-    assert error_of(1) != error_of(2)
+    first = error_of(1)
+    assert error_of(1) == first
+    assert error_of(2) != first
 
 
 def test_a_tolerance_that_is_not_met_is_a_failed_check_and_not_a_failed_run(host: KernelHost) -> None:
-    events = run(host, RunRequest(Problem(20, 40, 8), device="interpreter", rtol=0.0, atol=1e-12))
+    events = run(host, replace(TINY, rtol=0.0, atol=1e-12))
     assert isinstance(events[-1], Finished)
     assert [e.error.passed for e in events if isinstance(e, Checked)] == [False, False]
 
 
 @pytest.mark.parametrize("sdpa", ["math", "flash"])
 def test_a_forced_backend_is_the_one_recorded(host: KernelHost, sdpa: str) -> None:
-    events = run(host, RunRequest(Problem(20, 40, 8), device="interpreter", sdpa=sdpa))
+    events = run(host, replace(TINY, sdpa=sdpa))
     assert {e.backend for e in events if isinstance(e, Checked) and e.role == "baseline"} == {sdpa}
 
 
-def test_the_backend_that_auto_takes_is_found_out(host: KernelHost) -> None:
-    events = run(host, SMALL)
-    backend = next(e.backend for e in events if isinstance(e, Checked) and e.role == "baseline")
+def test_the_backend_that_auto_takes_is_found_out(small: list[RunEvent]) -> None:
+    backend = next(e.backend for e in small if isinstance(e, Checked) and e.role == "baseline")
     assert backend in ("math", "flash")
 
 
@@ -336,19 +348,20 @@ def test_states_too_large_to_keep_are_left_out_with_the_reason() -> None:
 
 
 def test_stop_breaks_off_a_long_interpreter_launch_and_keeps_the_child(host: KernelHost) -> None:
-    run(host, SMALL)
+    run(host, TINY)
     pid = host.pid
     threading.Timer(0.5, host.stop).start()
     began = time.monotonic()
     end = run(host, RunRequest(Problem(1024, 1024, 64), device="interpreter"))[-1]
     assert isinstance(end, Failed) and end.kind == "cancelled"
     assert time.monotonic() - began < 2
-    assert isinstance(run(host, SMALL)[-1], Finished)
+    assert isinstance(run(host, TINY)[-1], Finished)
     assert host.pid == pid
 
 
 def test_states_fill_while_the_interpreter_runs(host: KernelHost) -> None:
-    events = run(host, RunRequest(Problem(96, 256, 16), TileConfig(16, 16), device="interpreter", sdpa="none"))
+    request = RunRequest(Problem(96, 256, 16), TileConfig(16, 16), device="interpreter", sdpa="none")
+    events = run(host, hardly_timed(request))
     states = of_type(events, TileStates)
     shares = [
         float(np.isfinite(s.m_running).mean()) for s in states if isinstance(s, TileStates) and s.m_running is not None
@@ -358,7 +371,7 @@ def test_states_fill_while_the_interpreter_runs(host: KernelHost) -> None:
 
 
 def test_ready_names_the_kernels_and_the_backends(host: KernelHost) -> None:
-    run(host, SMALL)
+    list(host.wait_ready())
     assert isinstance(host.ready, Ready)
     assert [v.name for v in host.ready.variants] == [v.name for v in VARIANTS]
     for announced, variant in zip(host.ready.variants, VARIANTS, strict=True):

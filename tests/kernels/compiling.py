@@ -1,14 +1,17 @@
 """Run as a program, without TRITON_INTERPRET: compiles for a GPU what a variant would launch, where there is no GPU.
 
-    python -m tests.kernels.compiling KERNEL DTYPE PRECISION MASK TRACE M N D BLOCK_M BLOCK_N WARPS STAGES SPLITS
+Each line of its input is a launch:
 
-MASK is `causal` or `all`, TRACE `traced` or `plain`. Several launches are separated by `--`. Prints one line a kernel:
-its name, its shared memory in bytes, and the number of its instructions that store to global memory.
+    KERNEL DTYPE PRECISION MASK TRACE M N D BLOCK_M BLOCK_N WARPS STAGES SPLITS
+
+MASK is `causal` or `all`, TRACE `traced` or `plain`. It answers with a line a kernel (its name, its shared memory in
+bytes, and the number of its instructions that store to global memory), then DONE or, its traceback on stderr, FAILED.
 """
 
 from __future__ import annotations
 
 import sys
+import traceback
 from typing import Any
 
 import torch
@@ -22,6 +25,7 @@ import kernels.hopper
 from kernels import VARIANTS, TileConfig, TileTrace
 from kernels.checks import DTYPES, Limits
 
+DONE, FAILED = "done", "failed"
 TARGET = GPUTarget("cuda", 90, 32)
 H200 = Limits("9.0", 132, 232448)
 TYPES = {torch.float32: "*fp32", torch.float16: "*fp16", torch.bfloat16: "*bf16", torch.int32: "*i32"}
@@ -94,15 +98,15 @@ def launch(name: str, dtype: str, precision: str, mask: str, traced: str, *sizes
 
 
 def main() -> None:
-    """Compile every launch that the command line names."""
+    """Compile the launches as they are asked for; importing torch and Triton takes longer than most of them."""
     pretend_to_have_a_hopper()
-    words: list[str] = []
-    for word in [*sys.argv[1:], "--"]:
-        if word != "--":
-            words.append(word)
-        else:
-            launch(*words)
-            words = []
+    for line in sys.stdin:
+        try:
+            launch(*line.split())
+            print(DONE, flush=True)
+        except Exception:
+            traceback.print_exc()
+            print(FAILED, flush=True)
 
 
 if __name__ == "__main__":

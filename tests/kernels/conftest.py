@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 
 import pytest
+import torch
 
 from tests.kernels.cases import Draw
+
+# The tests' tensors are small: several threads would only wait for each other, which takes a third of the time.
+torch.set_num_threads(1)
 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])

@@ -33,7 +33,7 @@ CASES = (
     ("split_kv", replace(ODD, causal=True), TileConfig(16, 16, splits=2), "bf16x6"),
     ("split_kv", replace(ODD, dtype="fp16"), TileConfig(16, 16, splits=2), "ieee"),
     ("split_kv", replace(ONE_HEAD, m=3), TileConfig(16, 32, splits=2), "fp16x3"),
-    ("split_kv", replace(ODD, n=300), TileConfig(16, 32), "fp16x3"),
+    ("split_kv", replace(ODD, n=300, batch=1, heads=2, kv_heads=1), TileConfig(16, 32), "fp16x3"),
     ("split_kv", replace(ODD, m=7, n=530, causal=True), TileConfig(16, 64, splits=2), "fp16x3"),
     ("split_kv", Case(5, 16 * 35, 8), TileConfig(16, 16, splits=35), "ieee"),
     ("materialized", ODD, TileConfig(16, 32), "ieee"),
