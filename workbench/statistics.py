@@ -191,13 +191,13 @@ def find_drift(samples: FloatArray, limit: float = PRECISION) -> Drift | None:
     counts if its 99% interval excludes no change. Fewer than eight samples say nothing, nor do samples whose median is
     not above 0: nothing is a share of that. Raises as `median_interval`.
     """
-    from scipy.stats import theilslopes
-
     values = checked(samples)
     medians = np.array([np.median(values[block]) for block in blocks(len(values))])
     centre = float(np.median(values))
     if len(medians) < MIN_DRIFT_BLOCKS or centre <= 0:
         return None
+    from scipy.stats import theilslopes  # takes most of a second, once
+
     slope, intercept, low, high = theilslopes(medians, alpha=DRIFT_CONFIDENCE)
     # A line through what settled early may leave the samples' range, which no time of the run did.
     begin, end = np.clip((intercept, intercept + slope * len(medians)), values.min(), values.max())
