@@ -79,7 +79,9 @@ def _fits(value: Any, hint: Any) -> bool:
         return len(value) == len(kinds) and all(map(_fits, value, kinds))
     if hint in (int, float):
         return isinstance(value, int if hint is int else int | float) and not isinstance(value, bool)
-    kind = origin or hint
+    # NumPy 2.5 names NDArray in a `type` statement, whose name is no class: what it stands for is one.
+    named = getattr(origin or hint, "__value__", origin or hint)
+    kind = get_origin(named) or named
     return isinstance(value, NoneType if kind is None else kind)
 
 

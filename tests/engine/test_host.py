@@ -80,7 +80,7 @@ def test_a_good_run_ends_in_finished_and_keeps_the_child_warm(host: KernelHost) 
         ("sticky", "launch", "illegal memory access"),
         ("aborts", "died", "SIGABRT"),
         ("exits", "died", "exit status 7"),
-        ("unpicklable", "launch", "pickle"),
+        ("unpicklable", "launch", "local object"),
     ],
 )
 def test_a_bad_run_gives_one_failure_and_the_next_run_works(
