@@ -11,7 +11,7 @@ import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QGraphicsScene, QVBoxLayout, QWidget
 
 from workbench.model import FloatArray
 from workbench.ui.axes import IndexAxis, ValueAxis, side_width
@@ -264,7 +264,10 @@ class HeatmapView(QWidget):
 def _make_bar() -> Any:
     """A colour bar whose axis has the ticks of all axes here."""
     bar = pg.ColorBarItem(values=(0, 1), width=BAR_WIDTH, interactive=False, colorMapMenu=False)
+    scene = QGraphicsScene()  # pyqtgraph 0.13 can change the axes only of a plot that is in a scene
+    scene.addItem(bar)
     bar.setAxisItems({"right": ValueAxis("right")})
+    scene.removeItem(bar)
     bar.axis = bar.getAxis("right")
     bar.axis.enableAutoSIPrefix(False)
     bar.axis.unlinkFromView()

@@ -28,17 +28,35 @@ def take_picture(widget: QWidget, scale: float = DEFAULT_SCALE, caption: str = "
     """
     lines = _lines(caption, widget.fontMetrics(), widget.width() - 2 * MARGIN) if caption else []
     below = widget.fontMetrics().lineSpacing() * len(lines) + 2 * MARGIN if lines else 0
-    image = QImage((widget.size() + QSize(0, below)) * scale, QImage.Format.Format_ARGB32_Premultiplied)
-    image.setDevicePixelRatio(scale)
-    image.fill(widget.palette().window().color())
+    size = widget.size() + QSize(0, below)
+    image = _blank(widget, size, scale)
     painter = QPainter(image)
+    if painter.deviceTransform().m11() > scale:  # older Qt takes a ratio below 1 for 1: drawn at 1, and then shrunk
+        painter.end()
+        image = _blank(widget, size, 1.0)
+        painter = QPainter(image)
     _render(widget, painter, scale)
     painter.setFont(widget.font())
     painter.setPen(widget.palette().windowText().color())
     area = QRect(MARGIN, widget.height() + MARGIN, widget.width() - 2 * MARGIN, below)
     painter.drawText(area, Qt.AlignmentFlag.AlignLeft, "\n".join(lines))
     painter.end()
+    return image if image.devicePixelRatio() == scale else _shrunk(image, size * scale, scale)
+
+
+def _blank(widget: QWidget, size: QSize, scale: float) -> QImage:
+    """An image for `size` units of the layout, of `scale` pixels each, in the background's colour of `widget`."""
+    image = QImage(size * scale, QImage.Format.Format_ARGB32_Premultiplied)
+    image.setDevicePixelRatio(scale)
+    image.fill(widget.palette().window().color())
     return image
+
+
+def _shrunk(image: QImage, size: QSize, scale: float) -> QImage:
+    """`image` at `size` pixels, of which `scale` make a unit of the layout."""
+    small = image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation)
+    small.setDevicePixelRatio(scale)
+    return small
 
 
 def _render(widget: QWidget, painter: QPainter, scale: float) -> None:
