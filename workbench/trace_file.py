@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,11 @@ def write_trace(path: Path, states: TileStates, tensors: Tensors, meta: dict[str
         if states.heads:  # q, k, v and out are of all heads, the states of these
             arrays["heads"] = np.array(states.heads)
     try:
-        with path.open("wb") as file:  # a file, not a name: savez would add .npz to it
-            np.savez(file, **arrays)  # type: ignore[arg-type]
+        # As np.savez does; before NumPy 2 that leaves an archive open which cannot be written.
+        with path.open("wb") as file, zipfile.ZipFile(file, "w") as archive:
+            for name, array in arrays.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
     except OSError as error:
         if path.is_file():  # half a file would look like a trace
             path.unlink(missing_ok=True)
