@@ -9,7 +9,7 @@ import torch
 import triton
 
 from kernels.tiles import TileConfig
-from kernels.variant import KernelVariant, TileTrace
+from kernels.variant import KernelVariant, TileTrace, interpreter_refusal
 
 STAGES = range(1, 9)
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
@@ -98,7 +98,8 @@ def check_inputs(
         ("precision", precision, variant.precisions if q.dtype == torch.float32 else ("ieee",)),
     ):
         if value not in allowed:
-            raise ValueError(f"{name} is {value}; expected one of {', '.join(map(str, allowed))}")
+            why = f", which Triton {triton.__version__} is too old for" if value in variant.newer_precisions else ""
+            raise ValueError(f"{name} is {value}{why}; expected one of {', '.join(map(str, allowed))}")
     if causal and not variant.causal:
         raise ValueError(f"causal is on; kernel {variant.name} has no causal mask")
     for name, tensor in (("lse", lse), *(() if trace is None else vars(trace).items())):
@@ -125,6 +126,8 @@ def _check_tensors(named: dict[str, torch.Tensor], variant: KernelVariant) -> No
             raise ValueError(f"{name} is on {tensor.device}; expected {q.device}, where q is")
     if not q.is_cuda and not interpreted():
         raise ValueError("q is on the CPU; set TRITON_INTERPRET=1 before Triton is imported, or move it to a GPU")
+    if interpreted() and (reason := interpreter_refusal()):
+        raise ValueError(reason)
     if interpreted() and q.dtype == torch.bfloat16:
         raise ValueError(
             "q is torch.bfloat16 on the CPU; Triton's interpreter multiplies it wrongly: use float16 there"

@@ -10,7 +10,7 @@ import triton.language as tl
 
 from kernels.checks import check_inputs
 from kernels.online_softmax import LOG2E, mask_scores, store_states, weigh_tile
-from kernels.precision import TRITON_PRECISIONS, triton_precision
+from kernels.precision import NEWER_PRECISIONS, TRITON_PRECISIONS, triton_precision
 from kernels.tiles import TileConfig, padded_d
 from kernels.variant import KernelVariant, TileTrace, state_buffers
 
@@ -155,6 +155,7 @@ MATERIALIZED = KernelVariant(
     launch=launch_materialized,
     dtypes=("fp32", "fp16", "bf16"),
     precisions=TRITON_PRECISIONS,
+    newer_precisions=NEWER_PRECISIONS,
     max_d=MAX_D,
     heads=True,
     causal=True,

@@ -21,12 +21,11 @@ from triton.backends.nvidia.compiler import CUDAOptions
 
 from kernels.checks import interpreted
 
-# Older Tritons know fewer.
-TRITON_PRECISIONS = tuple(
-    name
-    for name in ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
-    if name in CUDAOptions.__dataclass_fields__["allowed_dot_input_precisions"].default
-)
+_KNOWN = CUDAOptions.__dataclass_fields__["allowed_dot_input_precisions"].default
+_NAMES = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
+# Of Triton's own dot; NEWER_PRECISIONS are those that newer Tritons know beside them.
+TRITON_PRECISIONS = tuple(name for name in _NAMES if name in _KNOWN)
+NEWER_PRECISIONS = tuple(name for name in _NAMES if name not in _KNOWN)
 TOP = tl.constexpr(13)  # the exponent that the largest scaled value gets: fp16 ends at 2^16
 
 
@@ -45,6 +44,7 @@ _PARTS = {
     "bf16x6": Parts(3, torch.bfloat16, tl.bfloat16, False),
     "fp16x3": Parts(2, torch.float16, tl.float16, True),
 }
+SPLIT_PRECISIONS = tuple(_PARTS)  # made of 16-bit dots by the kernel itself, which every Triton has
 
 
 def parts_of(precision: str, dtype: torch.dtype) -> Parts | None:

@@ -18,6 +18,7 @@ from kernels.combine import combine
 from kernels.dependent import allow_next, await_previous, can_overlap, overlap
 from kernels.online_softmax import LOG2E, log_sum_exp, mask_scores, normalized, store_states, weigh_tile
 from kernels.precision import (
+    SPLIT_PRECISIONS,
     TOP,
     TRITON_PRECISIONS,
     dot_parts,
@@ -230,7 +231,7 @@ SPLIT_KV = KernelVariant(
     description="keys split over programs and combined, for few query rows and many keys; fp32 from 16-bit products",
     launch=launch_split_kv,
     dtypes=("fp32", "fp16", "bf16"),
-    precisions=(*TRITON_PRECISIONS, "fp16x3"),
+    precisions=tuple(dict.fromkeys((*TRITON_PRECISIONS, *SPLIT_PRECISIONS))),
     max_d=MAX_D,
     heads=True,
     causal=True,

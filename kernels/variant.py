@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 import triton
 
@@ -71,6 +72,7 @@ class KernelVariant:
     """One kernel: `launch` and the limits within which it is right.
 
     `precisions` are those of its fp32 dots; 16-bit inputs take "ieee" alone, their products being exact in fp32.
+    `newer_precisions` are those that it would take with a newer Triton.
     `block_ms`, `block_ns` and `warps` are the values that BLOCK_M, BLOCK_N and num_warps may take, `d_step` what D must
     be a multiple of.
     `heads`, `causal` and `splits` say whether it takes more than one head, a causal mask, more than one key split;
@@ -94,6 +96,7 @@ class KernelVariant:
     splits: bool = False
     capability: str = ""
     triton: tuple[int, int] = (3, 3)
+    newer_precisions: tuple[str, ...] = ()
 
     def space(self, work: Work, device: Device, precision: str = "ieee") -> tuple[TileConfig, ...]:
         """The tiles worth trying for `work` on `device`, without those that cannot fit there: `kernels.spaces`."""
@@ -104,7 +107,24 @@ class KernelVariant:
         if self.capability and device.capability != self.capability:
             here = f"this one has {device.capability}" if device.capability else "Triton's interpreter has none"
             return f"kernel {self.name} needs a GPU of compute capability {self.capability}; {here}"
-        if tuple(map(int, triton.__version__.split(".")[:2])) < self.triton:
+        if _version(triton.__version__) < self.triton:
             first = ".".join(map(str, self.triton))
             return f"kernel {self.name} needs Triton {first} or newer; this is {triton.__version__}"
+        return "" if device.capability else interpreter_refusal()
+
+
+def interpreter_refusal() -> str:
+    """Why this Triton's interpreter cannot work with this NumPy, in one line; "" if it can.
+
+    NumPy 2.4 no longer takes an array with one number for that number, on which the interpreter relied before 3.7.
+    """
+    if _version(triton.__version__) >= (3, 7) or _version(np.__version__) < (2, 4):
         return ""
+    return (
+        f"the interpreter of Triton {triton.__version__} needs NumPy below 2.4, that of Triton 3.7 does not; "
+        f"this is NumPy {np.__version__}"
+    )
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(".")[:2]))

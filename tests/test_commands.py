@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.samples import INTERPRETER, make_record, recorded_state
-from workbench import commands
+from workbench import commands, doctor
 from workbench.ceilings import Ceilings
 from workbench.commands import kernel_lines, kernels_object
 from workbench.model import (
@@ -306,6 +306,24 @@ def test_a_trace_of_some_heads_says_which(tmp_path: Path) -> None:
         assert "heads" not in whole.files and whole["m_tile"].shape == (8, 20, 3)
         assert some["heads"].tolist() == [0, 5] and some["q"].shape == (8, 20, 8)
         np.testing.assert_array_equal(some["l_running"][1], whole["l_running"][5])
+
+
+@pytest.mark.parametrize("away", [1, 2])
+def test_doctor_misses_kernels_where_none_can_run(away: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = VariantInfo("one", "", "", ("fp32",), ("ieee",), 128, BLOCKS, BLOCKS, 8, True, True, True)
+    gone = replace(one, unavailable="the interpreter is too old")
+    ready = Ready(INTERPRETER, (gone,) * away + (one,) * (2 - away), ())
+
+    class Host:
+        def wait_ready(self) -> Iterator[Ready]:
+            yield ready
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(doctor, "KernelHost", Host)
+    missing = [f.detail for f in doctor.examine() if f.name == "Kernels"]
+    assert missing == ["none can run: the interpreter is too old"] * (away == 2)
 
 
 def test_what_kernels_and_baselines_take_is_listed_whole() -> None:

@@ -115,6 +115,17 @@ def test_what_a_kernel_takes_is_no_fault(request_: RunRequest) -> None:
     assert faults(request_) == {}
 
 
+def test_a_precision_of_newer_tritons_is_refused_as_such() -> None:
+    old = replace(GENERAL, newer_precisions=("bf16x6",))
+    (found,) = find_faults(replace(MANY, precision="bf16x6"), GPU, (old,), BASELINES)
+    assert found.message == "precision is bf16x6, which needs a newer Triton; kernel general takes ieee, tf32"
+
+
+def test_where_no_kernel_can_run_none_is_called_allowed() -> None:
+    (found,) = find_faults(replace(MANY, kernel="elsewhere"), GPU, (ELSEWHERE,), BASELINES)
+    assert found.message == ELSEWHERE.unavailable
+
+
 def test_bf16_is_refused_on_the_interpreter_alone() -> None:
     request = replace(MANY, problem=Problem(8, 8, 8, dtype="bf16"))
     assert faults(request) == {}

@@ -43,6 +43,7 @@ class VariantInfo:
     """What a kernel variant accepts, as the child announces it; see `kernels.KernelVariant`.
 
     `dtypes` are those that it is right in on this device.
+    `newer_precisions` are those for which the Triton there is too old.
     `unavailable` says why it cannot run on this device, "" if it can.
     """
 
@@ -60,6 +61,7 @@ class VariantInfo:
     splits: bool
     unavailable: str = ""
     warps: tuple[int, ...] = WARPS
+    newer_precisions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

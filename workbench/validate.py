@@ -136,7 +136,7 @@ def _variant_faults(request: RunRequest, variants: Sequence[VariantInfo], said: 
         return
     if variant.unavailable:
         able = _listed([v.name for v in variants if not v.unavailable])
-        yield Fault("kernel", f"{variant.unavailable}; allowed are {able}")
+        yield Fault("kernel", f"{variant.unavailable}; allowed are {able}" if able else variant.unavailable)
     yield from (f for f in _variant_problem_faults(request.problem, variant) if not (said and f.field == "dtype"))
     yield from _variant_tile_faults(request, variant)
     yield from _precision_faults(request, variant)
@@ -178,8 +178,9 @@ def _precision_faults(request: RunRequest, variant: VariantInfo) -> Iterator[Fau
     if dtype != "fp32" and precision != EXACT:
         yield Fault("precision", f"precision is {precision}; {dtype} takes {EXACT} alone, its products being exact")
     elif dtype == "fp32" and precision not in variant.precisions:
+        why = ", which needs a newer Triton" if precision in variant.newer_precisions else ""
         allowed = _listed(variant.precisions)
-        yield Fault("precision", f"precision is {precision}; kernel {variant.name} takes {allowed}")
+        yield Fault("precision", f"precision is {precision}{why}; kernel {variant.name} takes {allowed}")
 
 
 def _interpreter_faults(request: RunRequest, device: DeviceInfo, variants: Sequence[VariantInfo]) -> Iterator[Fault]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -97,6 +98,16 @@ def test_every_choice_is_announced_or_its_package_is_missing() -> None:
     assert {b.name for b in announce.announced_baselines(GPU) if "fp32" not in b.dtypes} >= {"flash", "cudnn"}
 
 
+@pytest.mark.parametrize(
+    ("version", "refusal"),
+    [("2.6.0+cu124", "it needs torch 2.7 or newer; this is 2.6.0+cu124"), ("2.7.0", ""), ("2.13.0+cpu", "")],
+)
+def test_flex_is_refused_where_torch_is_older_than_triton(version: str, refusal: str) -> None:
+    known = {b.name: b for b in announce.announced_baselines(replace(GPU, torch=version))}
+    assert known["flex"].unavailable == refusal
+    assert "NVIDIA GPU" in announce.announced_baselines(replace(INTERPRETER, torch=version))[5].unavailable
+
+
 def test_an_installed_package_is_announced_and_called_as_its_function_wants(monkeypatch: pytest.MonkeyPatch) -> None:
     """No such package can be installed here: one is put in its place that attends with PyTorch."""
     import importlib.machinery
@@ -125,6 +136,8 @@ def test_an_installed_package_is_announced_and_called_as_its_function_wants(monk
 @pytest.mark.parametrize("causal", [False, True], ids=["all keys", "causal"])
 def test_flex_has_our_mask_and_our_groups(m: int, n: int, causal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Uncompiled, since compiling is for a GPU; the mask and the call are the same."""
+    if too_old := announce.flex_refusal(torch.__version__):
+        pytest.skip(too_old)
     monkeypatch.setattr(torch, "compile", lambda function, **options: function)
     assert largest_error("flex", Problem(m, n, 16, batch=2, heads=4, kv_heads=2, causal=causal)) < LIMITS["fp32"]
 

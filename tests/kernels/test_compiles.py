@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from kernels.checks import Limits
-from kernels.hopper import HOPPER
-from kernels.precision import TRITON_PRECISIONS
+from kernels.variants import VARIANTS
 
 ROOT = Path(__file__).parents[2]
 # How an answer of `tests.kernels.compiling` ends; not imported from there, because that brings in the compiler.
@@ -104,8 +103,9 @@ def compilers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Compil
 def test_a_launch_compiles_plain_and_traced(name: str, compilers: tuple[Compiler, Compiler]) -> None:
     """Into the kernels it should, one of which stores more when it is traced."""
     launch, sizes, names = LAUNCHES[name]
-    too_old = name == "hopper" and HOPPER.refusal(Limits("9.0", 132, 232448))
-    if too_old or launch.split()[2] not in (*TRITON_PRECISIONS, "fp16x3"):
+    kernel, _, precision, _ = launch.split()
+    variant = next(v for v in VARIANTS if v.name == kernel)
+    if variant.refusal(Limits("9.0", 132, 232448)) or precision in variant.newer_precisions:
         pytest.skip("this Triton is too old")
     for compiler, kind in zip(compilers, ("plain", "traced"), strict=True):
         compiler.ask(*launch.split(), kind, *map(str, sizes))

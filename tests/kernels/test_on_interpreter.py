@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
+from contextlib import nullcontext
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+import triton
 
 from kernels import VARIANTS, KernelVariant, TileConfig
 from kernels.article import ARTICLE
+from kernels.checks import Limits, check_inputs
+from kernels.flash import FLASH
 from kernels.hopper import HOPPER
 from kernels.materialized import MATERIALIZED
 from kernels.split_kv import SPLIT_KV
@@ -116,6 +122,31 @@ def test_16_bit_products_have_one_precision(draw: Draw) -> None:
     x = draw.inputs(case, "cpu")
     with pytest.raises(ValueError, match="precision is tf32; expected one of ieee"):
         launch(SPLIT_KV, x, torch.empty_like(x.q), TileConfig(), "tf32", case)
+
+
+def test_a_precision_of_newer_tritons_is_refused_as_such(draw: Draw) -> None:
+    old = replace(FLASH, precisions=("ieee", "tf32"), newer_precisions=("bf16x6",))
+    x = draw.inputs(Case(8, 8, 16), "cpu")
+    words = f"precision is bf16x6, which Triton {triton.__version__} is too old for; expected one of ieee, tf32"
+    with pytest.raises(ValueError, match=re.escape(words)):
+        check_inputs(old, x.q, x.k, x.v, torch.empty_like(x.q), TileConfig(), "bf16x6", False)
+
+
+@pytest.mark.parametrize(
+    ("of_triton", "of_numpy", "works"),
+    [("3.6.0", "2.4.0", False), ("3.6.0", "2.3.5", True), ("3.7.0", "2.10.1", True), ("3.10.0", "2.4.0", True)],
+)
+def test_an_interpreter_that_is_too_old_for_numpy_is_refused(
+    of_triton: str, of_numpy: str, works: bool, draw: Draw, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = draw.inputs(Case(8, 8, 16), "cpu")
+    monkeypatch.setattr(triton, "__version__", of_triton)
+    monkeypatch.setattr(np, "__version__", of_numpy)
+    words = "" if works else f"the interpreter of Triton {of_triton} needs NumPy below 2.4"
+    assert FLASH.refusal(Limits())[: len(words) or None] == words
+    assert FLASH.refusal(Limits("9.0", 132, 232448)) == ""  # on a GPU nothing is interpreted
+    with nullcontext() if works else pytest.raises(ValueError, match=words):
+        check_inputs(FLASH, x.q, x.k, x.v, torch.empty_like(x.q), TileConfig(), "ieee", False)
 
 
 def test_more_splits_than_tiles_leave_none_without_keys(draw: Draw) -> None:

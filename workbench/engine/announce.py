@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from kernels import VARIANTS, KernelVariant
 from workbench.engine.packages import PACKAGES, is_installed
 from workbench.model import DTYPES, HOST_DTYPES, BaselineInfo, DeviceInfo, VariantInfo
@@ -9,6 +11,7 @@ from workbench.model import DTYPES, HOST_DTYPES, BaselineInfo, DeviceInfo, Varia
 HALVES = ("fp16", "bf16")
 CAUSAL = "causal is is_causal where M = N, elsewhere causal_lower_right or a mask made once"
 GPU_ONLY = "it needs an NVIDIA GPU"
+FLEX_TORCH = (2, 7)  # the compiler of torch 2.6 asks Triton for names that 3.3, the oldest here, no longer has
 
 _TITLES = {
     "auto": "scaled_dot_product_attention, its backend chosen by PyTorch; the result says which",
@@ -42,13 +45,25 @@ def announced_baselines(device: DeviceInfo) -> tuple[BaselineInfo, ...]:
         sdpa("flash", HALVES if on_gpu else DTYPES),
         sdpa("cudnn", HALVES, nowhere, d_step=8),
         BaselineInfo(
-            "flex", DTYPES, "FlexAttention through torch.compile, its causal mask as a block mask", nowhere, min_d=16
+            "flex",
+            DTYPES,
+            "FlexAttention through torch.compile, its causal mask as a block mask",
+            nowhere or flex_refusal(device.torch),
+            min_d=16,
         ),
     ]
     for name in filter(is_installed, PACKAGES):
         takes = f"flash_attn_func of the package {PACKAGES[name]}, its causal mask to the lower right"
         known.append(BaselineInfo(name, HALVES, takes, nowhere, d_step=8 if name == "flash_attn_3" else 1))
     return tuple(known)
+
+
+def flex_refusal(torch: str) -> str:
+    """Why this version of torch cannot compile FlexAttention for any Triton that there is here; "" if it can."""
+    version = re.match(r"(\d+)\.(\d+)", torch)
+    if version is None or tuple(map(int, version.groups())) >= FLEX_TORCH:
+        return ""
+    return f"it needs torch {'.'.join(map(str, FLEX_TORCH))} or newer; this is {torch}"
 
 
 def _variant(variant: KernelVariant, device: DeviceInfo) -> VariantInfo:
@@ -67,4 +82,5 @@ def _variant(variant: KernelVariant, device: DeviceInfo) -> VariantInfo:
         splits=variant.splits,
         unavailable=variant.refusal(device),
         warps=variant.warps,
+        newer_precisions=variant.newer_precisions,
     )

@@ -76,7 +76,10 @@ class Sdpa:
         self._grouped = problem.heads != problem.kv_heads
         self._mask: torch.Tensor | None = None
         self._is_causal = problem.causal and problem.m == problem.n
-        self.backend = self._taken()
+        with warnings.catch_warnings():
+            if self._grouped:  # a backend may take no groups, of which older torch warns: then it gets views
+                warnings.simplefilter("ignore")
+            self.backend = self._taken()
         if self._grouped and self._is_refused():
             self._expand()
             self.backend = self._taken()
