@@ -44,7 +44,7 @@ ONE_MODE: dict[str, Draw] = {
 }
 
 
-@pytest.mark.parametrize("count", [20, 200])
+@pytest.mark.parametrize("count", [20, 200, 2000])
 @pytest.mark.parametrize("name", ONE_MODE)
 def test_one_mode_is_seldom_taken_for_two(name: str, count: int) -> None:
     """In less than one case of fifty; other numbers of samples are looked at less often."""

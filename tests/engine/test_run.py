@@ -174,7 +174,7 @@ HERE = [variant for variant in VARIANTS if not variant.capability]
 GENERAL = [variant for variant in HERE if variant.heads and variant.causal]
 
 
-@pytest.mark.parametrize("shape", [(40, 20, 8)], ids=["M > N"])
+@pytest.mark.parametrize("shape", [(20, 40, 8), (40, 20, 8)], ids=["M < N", "M > N"])
 @pytest.mark.parametrize("variant", GENERAL, ids=lambda v: v.name)
 def test_heads_groups_and_the_mask_go_through_the_whole_run(
     host: KernelHost, variant: KernelVariant, shape: tuple[int, int, int]

@@ -24,7 +24,6 @@ OPEN_TILE = RunRequest(
 )
 
 
-@pytest.mark.gpu  # where the proofs that it serves are run
 def test_a_window_that_is_redrawn_all_the_while_runs_what_it_is_given(qapp: QApplication, tmp_path: Path) -> None:
     redrawn = RedrawnWindow(tmp_path, "interpreter")
     try:
