@@ -340,6 +340,43 @@ def test_a_library_saves_its_own_runs_and_not_the_recordings(tmp_path: Path) -> 
         library.save_copy(library.session.path)
 
 
+def test_a_number_is_not_given_again_when_the_file_was_taken_away(session: Session) -> None:
+    assert not session.is_gone()
+    session.add(make_record(1))
+    session.add(make_record(2))
+    session.path.unlink()
+    assert session.is_gone()
+    assert session.add(make_record(1)).run_id == 3 and not session.is_gone()
+    again = Session(session.path)
+    assert [run.run_id for run in again.summaries()] == [3]
+    session.path.unlink()
+    assert again.add(make_record(1)).run_id == 4
+
+
+def test_what_can_still_be_read_is_saved_and_the_rest_named(session: Session, tmp_path: Path) -> None:
+    library = Library(session)
+    for number in (1, 2):
+        library.add(session.add(make_record(number)), saved=True)
+    session.path.unlink()
+    library.add(session.add(make_record(3, tile=TileConfig(64, 64))), saved=True)
+    target = tmp_path / "copy.tilescope"
+    with pytest.raises(SessionError, match=r"saved 1 run\(s\) to .*copy.tilescope; no longer .* run 1, run 2$"):
+        library.save_copy(target)
+    assert [run.started.request.tile for run in Session(target).summaries()] == [TileConfig(64, 64)]
+    session.path.unlink()
+    target.unlink()
+    with pytest.raises(SessionError, match="saved nothing; no longer in the session's file: run 1, run 2, run 3"):
+        library.save_copy(target)
+    assert list(tmp_path.glob("copy*")) == []
+
+
+def test_a_folder_that_is_not_there_is_named_by_the_path_that_was_asked_for(session: Session, tmp_path: Path) -> None:
+    session.add(make_record(1))
+    target = tmp_path / "nowhere" / "copy.tilescope"
+    with pytest.raises(SessionError, match=f"^{re.escape(str(target))} cannot be written: "):
+        Library(session).save_copy(target)
+
+
 def test_opening_a_recording_twice_lists_it_once(tmp_path: Path) -> None:
     recording = Session(tmp_path / "r.tilescope")
     recording.add(make_record(1))

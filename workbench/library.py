@@ -71,7 +71,8 @@ class Library:
     def save_copy(self, path: Path, sealed: bool = False) -> int:
         """Write this session's runs to `path`, compressed; returns their number. `sealed` makes a recording of it.
 
-        A file that is there is replaced only once the new one is whole. Raises SessionError.
+        A file that is there is replaced only once the new one is whole. Raises SessionError, also where some runs can
+        no longer be read, after it has written the others.
         """
         used = [self.session.path, *(recording.path for recording in self._recordings.values())]
         if path.resolve() in [other.resolve() for other in used]:
@@ -82,16 +83,35 @@ class Library:
         partial = path.with_name(f"{path.name}.part")
         try:
             partial.unlink(missing_ok=True)
-            target = Session(partial)
-            target.check()
-            for record in own:
-                target.add(self.load(record), compress=True)
-            if sealed:
-                target.seal()
-            partial.replace(path)
+            lost = self._copy(own, Session(partial), sealed, path)
+            if len(lost) < len(own) or not own:
+                partial.replace(path)
+            else:
+                partial.unlink()
         except OSError as error:
             raise SessionError(f"{path} cannot be written: {error.strerror}") from error
+        if lost:
+            saved = f"saved {len(own) - len(lost)} run(s) to {path}" if len(lost) < len(own) else "saved nothing"
+            raise SessionError(f"{saved}; no longer in the session's file: {', '.join(lost)}")
         return len(own)
+
+    def _copy(self, records: list[RunRecord], target: Session, sealed: bool, path: Path) -> list[str]:
+        """Write `records` to `target`, which becomes `path`; returns those that cannot be read. Raises SessionError."""
+        lost = []
+        try:
+            target.check()
+        except SessionError as error:
+            raise SessionError(f"{path} cannot be written: {error.__cause__ or error}") from error
+        for record in records:
+            try:
+                whole = self.load(record)
+            except SessionError:
+                lost.append(f"run {record.run_id}")
+                continue
+            target.add(whole, compress=True)
+        if sealed:
+            target.seal()
+        return lost
 
 
 def without_maps(record: RunRecord) -> RunRecord:

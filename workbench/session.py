@@ -129,6 +129,11 @@ class Session:
         self.path = path
         self.read_only = read_only
         self.source = (path.stem if source is None else source) if read_only else ""
+        self._last = 0  # the highest number seen, which is not given again should the file be taken away
+
+    def is_gone(self) -> bool:
+        """Whether the file held runs and is no longer there."""
+        return self._last > 0 and not self.path.exists()
 
     def check(self) -> None:
         """Raise SessionError unless the file can be used: read if it is read-only, else made or written."""
@@ -141,12 +146,13 @@ class Session:
         `compress` is slow, and for copies. Raises SessionError if the file cannot be written.
         """
         with self._open(write=True) as db:
-            number = int(db.execute("select coalesce(max(id), 0) + 1 from runs").fetchone()[0])
+            number = max(self._last, int(db.execute("select coalesce(max(id), 0) from runs").fetchone()[0])) + 1
             numbered = replace(record, run_id=number)
             data, arrays = encode(replace(numbered, source=""))
             buffer = io.BytesIO()
             (np.savez_compressed if compress else np.savez)(buffer, **arrays)  # type: ignore[arg-type]
             db.execute("insert into runs values (?, ?, ?)", (number, json.dumps(data), buffer.getvalue()))
+        self._last = number
         return numbered
 
     def seal(self) -> None:
@@ -158,6 +164,7 @@ class Session:
         """All runs by number, without their maps and states. Raises SessionError if one of them is damaged."""
         with self._open() as db:
             rows = db.execute("select id, record from runs order by id").fetchall()
+        self._last = max((self._last, *(number for number, _ in rows)))
         return [self._record(number, text, {}) for number, text in rows]
 
     def load(self, run_id: int) -> RunRecord:

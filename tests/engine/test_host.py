@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from multiprocessing.context import SpawnProcess
 
 import pytest
 
@@ -63,6 +65,20 @@ def failure_of(events: list[RunEvent]) -> Failed:
 
 def assert_next_run_works(host: KernelHost) -> None:
     assert isinstance(run(host, "fine")[-1], Finished)
+
+
+def test_where_no_process_can_be_made_the_run_says_so_and_the_next_one_works(
+    host: KernelHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(process: object) -> None:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SpawnProcess, "start", refuse)
+        failure = failure_of(run(host, "fine"))
+        assert failure.message.endswith(os.strerror(errno.EAGAIN)) and failure.remedy
+        host.close()
+    assert_next_run_works(host)
 
 
 def test_a_good_run_ends_in_finished_and_keeps_the_child_warm(host: KernelHost) -> None:

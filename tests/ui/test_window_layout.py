@@ -60,6 +60,27 @@ def test_a_layout_that_does_not_know_a_panel_does_not_hide_it(
     assert not again.docks.dock("roofline").isVisibleTo(again)  # a known one that was hidden is no new one
 
 
+def test_the_form_keeps_its_width_when_the_window_takes_another(make_warm_window: MakeWindow) -> None:
+    window = make_warm_window()
+    window.resize(1440, 900)
+
+    def widths() -> dict[str, int]:
+        for _ in range(5):
+            QApplication.processEvents()
+        return {name: window.docks.dock(name).width() for name in ("controls", "latency", "softmax")}
+
+    before = widths()
+    window.resize(2560, 1440)
+    wide = widths()
+    assert wide["controls"] == pytest.approx(before["controls"], abs=8)
+    assert wide["latency"] > 1.5 * before["latency"] and wide["softmax"] > 1.5 * before["softmax"]
+    for width in range(2560, 1440, -35):  # as a dragged frame does it: what is rounded must not add up
+        window.resize(width, 900)
+        widths()
+    window.resize(1440, 900)
+    assert widths() == pytest.approx(before, abs=8)
+
+
 def test_the_layout_comes_back(qtbot: QtBot, make_warm_window: MakeWindow) -> None:
     window = make_warm_window()
     run_to_end(qtbot, window, TINY)

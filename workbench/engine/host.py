@@ -36,6 +36,7 @@ STOP_GRACE_S = 2.0
 TICK_S = 0.05
 
 TRY_AGAIN = "The engine was replaced and the next run works. The log has its last words."
+FREE_SOME = "Run again once other programs have ended: memory or the number of processes is used up."
 TRY_SMALLER = "Try a smaller tile or problem; the interpreter and large tiles can take minutes."
 
 
@@ -61,7 +62,7 @@ class KernelHost:
         self._leaving = False
 
     def start(self) -> None:
-        """Start the child without waiting for it; does nothing while it lives."""
+        """Start the child without waiting for it; does nothing while it lives. Raises OSError if none can be made."""
         if self.is_alive():
             return
         self._discard()
@@ -75,10 +76,16 @@ class KernelHost:
             name="tilescope-engine",
             daemon=True,
         )
-        with deaf_to_interrupts():
-            self._process.start()
-        theirs.close()
-        log_writer.close()
+        try:
+            with deaf_to_interrupts():
+                self._process.start()
+        except OSError:
+            self._process = None  # it was never there to be joined
+            self._discard()
+            raise
+        finally:
+            theirs.close()
+            log_writer.close()
 
     def use(self, device: str) -> None:
         """Work on `device` from now on; a child that was started for another is ended."""
@@ -97,7 +104,11 @@ class KernelHost:
 
     def wait_ready(self) -> Iterator[RunEvent]:
         """Start the child if needed; ends in Ready, or in Failed if it cannot start."""
-        self.start()
+        try:
+            self.start()
+        except OSError as error:
+            yield Failed("died", f"no process can be made for the engine: {error.strerror or error}", FREE_SOME)
+            return
         if self.ready is not None:
             yield self.ready
             return

@@ -18,10 +18,11 @@ IDLE_S = 0.1
 
 @dataclass(frozen=True)
 class Kept:
-    """A run has ended and is in the session file, or `problem` says why it is not."""
+    """A run has ended and is in the session file, or `problem` says why it is not; `note` is a word on the file."""
 
     record: RunRecord
     problem: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,9 @@ class RunWorker(QThread):
         stopped = isinstance(record.end, Failed) and record.end.kind == "cancelled"
         if stopped and not record.checked:
             return None
+        gone = self._session.is_gone()
+        note = f"{self._session.path} was taken away; it is made anew, without the earlier runs." if gone else ""
         try:
-            return Kept(self._session.add(record))
+            return Kept(self._session.add(record), note=note)
         except SessionError as error:
             return Kept(record, str(error))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import QByteArray, QSettings, Qt
-from PyQt6.QtWidgets import QDockWidget, QMainWindow, QWidget
+from PyQt6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer
+from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QStyle, QWidget
 
 LAYOUT_VERSION = 1
+FORM = "controls"
 CONTROLS_WIDTH = 280
 LEFT_SHARE = 0.6  # of the width beside the form: the table of runs has many columns
 UPPER_SHARE = 0.55
@@ -15,11 +16,17 @@ ARRANGED = ("controls", "latency", "softmax", "error", "results")
 FIRST_DOCKS = ("controls", "latency", "softmax", "error", "log", "results")
 
 
-class Docks:
-    """Gives widgets a dock each, arranges them, and saves and restores where the user put them."""
+class Docks(QObject):
+    """Gives widgets a dock each, arranges them, and saves and restores where the user put them.
+
+    The form keeps its width when the window takes another: what grows and shrinks are the plots.
+    """
 
     def __init__(self, window: QMainWindow, settings: QSettings) -> None:
+        super().__init__(window)
         self._window = window
+        self._form_width = CONTROLS_WIDTH
+        self._window_width = 0  # with which the form had that width
         self._settings = settings
         self._docks: dict[str, QDockWidget] = {}
         window.setDockNestingEnabled(True)
@@ -27,6 +34,7 @@ class Docks:
         middle = QWidget()
         middle.setMaximumSize(0, 0)
         window.setCentralWidget(middle)
+        window.installEventFilter(self)
 
     def add(self, name: str, title: str, widget: QWidget) -> QDockWidget:
         """A new dock for `widget`; `name` is what a saved layout knows it by."""
@@ -36,6 +44,8 @@ class Docks:
         widget.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         dock.setWidget(widget)
         self._docks[name] = dock
+        if name == FORM:
+            dock.installEventFilter(self)
         return dock
 
     def dock(self, name: str) -> QDockWidget:
@@ -75,6 +85,43 @@ class Docks:
             self._window.resizeDocks(row, sizes, horizontal)
         above = int(height * UPPER_SHARE)
         self._window.resizeDocks([latency, results], [above, height - above], vertical)
+        self._form_width, self._window_width = CONTROLS_WIDTH, width
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """Note how wide the user makes the form, and give it that width again in a window of another width."""
+        if event is None or event.type() not in (QEvent.Type.Show, QEvent.Type.Resize) or FORM not in self._docks:
+            return False
+        form, width = self._docks[FORM], self._window.width()
+        if watched is self._window and event.type() == QEvent.Type.Show:
+            QTimer.singleShot(0, self._note_form_width)  # once the layout has been applied
+        elif watched is form and event.type() == QEvent.Type.Resize:
+            # Only what is dragged: what the layout rounds would add up over the many steps of a window's change.
+            if width == self._window_width and QApplication.mouseButtons() != Qt.MouseButton.NoButton:
+                self._note_form_width()
+        elif watched is self._window and event.type() == QEvent.Type.Resize and width != self._window_width:
+            self._window_width = width
+            self._keep_form_width(form, width)
+        return False
+
+    def _note_form_width(self) -> None:
+        self._form_width, self._window_width = self._docks[FORM].width(), self._window.width()
+
+    def _keep_form_width(self, form: QDockWidget, width: int) -> None:
+        """Give the form its width in a window `width` wide; what stands right of it shares the rest as it does now."""
+        right = Qt.DockWidgetArea.RightDockWidgetArea
+        others = [
+            dock
+            for dock in self._docks.values()
+            if dock.isVisible() and not dock.isFloating() and self._window.dockWidgetArea(dock) == right
+        ]
+        if form.isFloating() or not form.isVisible() or not others:
+            return
+        style = self._window.style()
+        assert style is not None
+        borders = 2 * style.pixelMetric(QStyle.PixelMetric.PM_DockWidgetSeparatorExtent, None, self._window)
+        share = (width - self._form_width - borders) / max(1, width - form.width() - borders)
+        widths = [self._form_width, *(int(dock.width() * share) for dock in others)]
+        self._window.resizeDocks([form, *others], widths, Qt.Orientation.Horizontal)
 
     def save(self) -> None:
         """Keep the window's place and the docks' for the next launch."""

@@ -269,6 +269,9 @@ class MainWindow(QMainWindow):
         self._shown.add(kept.record, saved=not kept.problem)
         if kept.problem:
             self._say(f"{kept.problem} The run is held in memory: File > Save session as… keeps it.")
+        elif kept.note:
+            self._say(kept.note)
+            self._stage.log(f"{kept.note}\n")
         self.settled.emit(kept.record)
 
     def _on_request_changed(self, request: RunRequest | None) -> None:
