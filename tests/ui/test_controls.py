@@ -103,7 +103,7 @@ def test_a_field_without_a_number_is_a_fault_though_zero_would_not_be(controls: 
 def test_what_is_no_whole_number_stays_as_typed_and_is_marked(controls: Controls, text: str) -> None:
     type_text(number(controls, "m"), text)
     assert number(controls, "m").text() == text
-    assert controls.faults()[0].message == f"M is {text}; allowed are whole numbers"
+    assert controls.faults()[0].message == f"M is {text}; allowed are whole numbers of at most 19 digits"
 
 
 def test_a_large_seed_is_kept(controls: Controls) -> None:

@@ -69,7 +69,7 @@ class NumberField(QAbstractSpinBox):
 class IntField(NumberField):
     """A whole number. It steps through `steps` where given (powers of two), else by one, not below `least`."""
 
-    allowed = "whole numbers"
+    allowed = "whole numbers of at most 19 digits"
 
     def __init__(self, steps: Sequence[int] = (), least: int = 1, parent: QWidget | None = None) -> None:
         self._steps = tuple(sorted(steps))
