@@ -42,6 +42,14 @@ class SharedEngine:
         self._keeper.close()
 
 
+@pytest.fixture(scope="package")
+def shared_engine() -> Iterator[SharedEngine]:
+    """An engine that has started, or starts at its first use."""
+    engine = SharedEngine()
+    yield engine
+    engine.close()
+
+
 class _Borrower(KernelHost):
     """A new host that takes over the keeper's child when it needs one, and gives it back, alive, when it is closed.
 

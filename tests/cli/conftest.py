@@ -9,14 +9,7 @@ from PyQt6.QtWidgets import QApplication
 
 from tests.cli.command_line import CommandLine
 from tests.shared_engine import SharedEngine
-
-
-@pytest.fixture(scope="package")
-def shared_engine() -> Iterator[SharedEngine]:
-    """An engine that has started, or starts at its first use."""
-    engine = SharedEngine()
-    yield engine
-    engine.close()
+from tests.shared_engine import shared_engine as shared_engine
 
 
 @pytest.fixture

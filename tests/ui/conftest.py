@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.shared_engine import SharedEngine
+from tests.shared_engine import shared_engine as shared_engine
 from workbench.app import make_application, make_window
 from workbench.session import Session
 from workbench.ui.main_window import MainWindow
@@ -53,14 +54,6 @@ def make_test_window(qtbot: QtBot, tmp_path: Path) -> Iterator[MakeWindow]:
         sip.delete(window)
     made.clear()
     gc.collect()
-
-
-@pytest.fixture(scope="package")
-def shared_engine() -> Iterator[SharedEngine]:
-    """An engine that has started, or starts at its first use."""
-    engine = SharedEngine()
-    yield engine
-    engine.close()
 
 
 @pytest.fixture
