@@ -108,13 +108,9 @@ class Docks(QObject):
 
     def _keep_form_width(self, form: QDockWidget, width: int) -> None:
         """Give the form its width in a window `width` wide; what stands right of it shares the rest as it does now."""
-        right = Qt.DockWidgetArea.RightDockWidgetArea
-        others = [
-            dock
-            for dock in self._docks.values()
-            if dock.isVisible() and not dock.isFloating() and self._window.dockWidgetArea(dock) == right
-        ]
-        if form.isFloating() or not form.isVisible() or not others:
+        left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+        others = [dock for dock in self._docks.values() if self._stands(dock, right)]
+        if not self._stands(form, left) or not others:
             return
         style = self._window.style()
         assert style is not None
@@ -122,6 +118,10 @@ class Docks(QObject):
         share = (width - self._form_width - borders) / max(1, width - form.width() - borders)
         widths = [self._form_width, *(int(dock.width() * share) for dock in others)]
         self._window.resizeDocks([form, *others], widths, Qt.Orientation.Horizontal)
+
+    def _stands(self, dock: QDockWidget, area: Qt.DockWidgetArea) -> bool:
+        """Whether `dock` is seen in that part of the window."""
+        return dock.isVisible() and not dock.isFloating() and self._window.dockWidgetArea(dock) == area
 
     def save(self) -> None:
         """Keep the window's place and the docks' for the next launch."""
