@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.engine.played_clock import play_host_clock
 from tests.engine.recorded_nvml import load
 from tests.samples import INTERPRETER, recorded_state
 from workbench.device_state import DeviceTrace
@@ -19,6 +20,8 @@ from workbench.outcome import result_object, summary_lines
 from workbench.session import RunBuilder
 
 REQUEST = RunRequest(Problem(16, 16, 8), TileConfig(16, 16), sdpa="none", trace=False, protocol="warm", max_samples=8)
+# So long a launch is a round, or a chunk of the article's, of its own: a run has several timed spans on any machine.
+LONG_LAUNCH_US = 50_000.0
 
 
 class PlayedMonitor:
@@ -57,9 +60,12 @@ class PlayedMonitor:
         ("shared", ["another process uses this GPU"]),
     ],
 )
-def test_each_warning_is_on_the_record_and_in_what_is_printed(name: str, words: list[str], protocol: str) -> None:
+def test_each_warning_is_on_the_record_and_in_what_is_printed(
+    name: str, words: list[str], protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from workbench.engine.steps import Run
 
+    play_host_clock(monkeypatch, LONG_LAUNCH_US)
     monitor = PlayedMonitor(name)
     request = RunRequest(**{**vars(REQUEST), "protocol": protocol})
     builder = RunBuilder(request)
@@ -115,9 +121,10 @@ def test_partial_states_come_now_and_then_and_zeros_are_always_warned_of() -> No
 
 
 @pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")
-def test_a_run_that_is_stopped_while_timed_still_says_what_the_device_did() -> None:
+def test_a_run_that_is_stopped_while_timed_still_says_what_the_device_did(monkeypatch: pytest.MonkeyPatch) -> None:
     from workbench.engine.steps import Run
 
+    play_host_clock(monkeypatch, LONG_LAUNCH_US)
     monitor, stop = PlayedMonitor("shared"), StopFlag()
     events: list[RunEvent] = []
 
