@@ -15,7 +15,7 @@ def main() -> int:
     """Run the command line; the exit status is described in its help."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, leave)
-    from workbench.cli import run_command_line
+    from workbench.cli.entry import run_command_line
 
     return run_command_line(sys.argv[1:])
 

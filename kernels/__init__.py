@@ -5,24 +5,24 @@
     out = flash_attention(q, k, v, causal=True)
 
 A new kernel is one file with its launcher and one line in `kernels.variants`. torch and Triton are imported with the
-first name that needs them, so that `kernels.tiles` costs nothing.
+first name that needs them, so that `kernels.plain.tiles` costs nothing.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kernels.tiles import TileConfig
+from kernels.plain.tiles import TileConfig
 
 if TYPE_CHECKING:
     from kernels.attention import flash_attention
-    from kernels.variant import KernelVariant, TileTrace
+    from kernels.common.variant import KernelVariant, TileTrace
     from kernels.variants import VARIANTS
 
 _HOMES = {
     "flash_attention": "kernels.attention",
     "VARIANTS": "kernels.variants",
-    "KernelVariant": "kernels.variant",
-    "TileTrace": "kernels.variant",
+    "KernelVariant": "kernels.common.variant",
+    "TileTrace": "kernels.common.variant",
 }
 
 __all__ = ["VARIANTS", "KernelVariant", "TileConfig", "TileTrace", "flash_attention"]

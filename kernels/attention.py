@@ -6,12 +6,12 @@ from contextlib import nullcontext
 
 import torch
 
-from kernels.checks import DTYPES, Limits, Shape, device_limits, dtype_name
-from kernels.flash import launch_flash
-from kernels.hopper import HOPPER, launch_hopper
-from kernels.precision import TRITON_PRECISIONS
-from kernels.split_kv import launch_split_kv
-from kernels.tiles import TileConfig
+from kernels.common.checks import DTYPES, Limits, Shape, device_limits, dtype_name
+from kernels.common.precision import TRITON_PRECISIONS
+from kernels.plain.tiles import TileConfig
+from kernels.variants.flash import launch_flash
+from kernels.variants.hopper.launch import HOPPER, launch_hopper
+from kernels.variants.split_kv.launch import launch_split_kv
 
 LAUNCHES = {"flash": launch_flash, "split_kv": launch_split_kv, "hopper": launch_hopper}
 KERNELS = ("auto", *LAUNCHES)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import torch
 
-from kernels.tiles import tiles_per_split
-from kernels.variant import TileTrace
+from kernels.common.variant import TileTrace
+from kernels.plain.tiles import tiles_per_split
 
 CHUNK_BYTES = 256 * 2**20
 NEVER = float("-inf")

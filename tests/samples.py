@@ -6,32 +6,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.engine.recorded_nvml import OWN, columns_of, facts_of, load
-from workbench.device_state import COLUMNS, DeviceTrace, Process, find_warnings
-from workbench.model import (
+from kernels.plain.tiles import TileConfig
+from tests.engine.device.recorded_nvml import OWN, columns_of, facts_of, load
+from workbench.run.device_state import COLUMNS, DeviceTrace, Process, find_warnings
+from workbench.run.environment import DeviceInfo
+from workbench.run.events import (
     Checked,
     Comparison,
-    DeviceInfo,
     DeviceState,
-    ErrorStats,
     Failed,
     Finished,
-    FloatArray,
-    Latency,
     Measured,
-    Measurement,
-    Problem,
     Rechecked,
-    Resources,
-    Role,
-    RunRecord,
-    RunRequest,
     Started,
-    TileConfig,
     TileStates,
 )
-from workbench.modes import find_modes
-from workbench.statistics import Interval, Ratio, median_interval, paired_ratio
+from workbench.run.measurement import ErrorStats, Latency, Measurement, Resources, Role
+from workbench.run.record import RunRecord
+from workbench.run.request import Problem, RunRequest
+from workbench.stats.arrays import FloatArray
+from workbench.stats.modes import find_modes
+from workbench.stats.summary import Interval, Ratio, median_interval, paired_ratio
 
 ROUNDS = 10
 GPU = DeviceInfo(

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from workbench.engine.child_log import ChildLog
-from workbench.engine.host import JOB, KernelHost
+from workbench.engine.host.log import ChildLog
+from workbench.engine.host.process import JOB, KernelHost
 
 DEVICE = "interpreter"
 # What a host knows of its child; all else in it is of one window or one command, and begins anew with each.

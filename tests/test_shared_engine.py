@@ -9,10 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.shared_engine import DEVICE, SharedEngine
-from workbench.engine.host import KernelHost
-from workbench.model import Failed, Finished, Log, Problem, Progress, RunEvent, RunRequest
+from workbench.engine.host.process import KernelHost
+from workbench.run.events import Failed, Finished, Log, Progress, RunEvent
+from workbench.run.request import Problem, RunRequest
 
-FAKE = "tests.engine.fake_jobs"
+FAKE = "tests.engine.host.fake_jobs"
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ class CommandLine:
                 patch.delenv(name, raising=False)
             patch.chdir(ROOT)
             patch.setattr(sys, "argv", words)
-            for module in ("workbench.commands", "workbench.ui.bridge"):
+            for module in ("workbench.cli.commands", "workbench.ui.worker"):
                 patch.setattr(f"{module}.KernelHost", self._engine.host)
             status = _run_main()
         said = self._capture.readouterr()

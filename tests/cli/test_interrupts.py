@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command_line import ON_INTERPRETER, ROOT
-from workbench.model import Failed
-from workbench.session import Session
+from workbench.run.events import Failed
+from workbench.run.session import Session
 
 
 def test_ctrl_c_is_one_line_and_leaves_no_child() -> None:
@@ -71,7 +71,9 @@ sys.exit(main.main())
 """
 
 
-@pytest.mark.parametrize("name", ["workbench.cli", "kernels.tiles", "workbench.commands", "numpy.linalg"])
+@pytest.mark.parametrize(
+    "name", ["workbench.cli.entry", "kernels.plain.tiles", "workbench.cli.commands", "numpy.linalg"]
+)
 def test_ctrl_c_while_the_program_imports_is_one_line(name: str) -> None:
     code = WHILE_IMPORTING.format(name=name)
     done = subprocess.run(

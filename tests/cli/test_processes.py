@@ -81,7 +81,10 @@ def test_run_json_is_one_object_with_the_promised_fields(processes: Processes) -
         assert one["error"]["passed"] and one["error"]["rtol"] == 2e-3
     assert result["ratio"] is None, "on the interpreter it would say nothing"
     assert result["trace"]["bit_equal"] is True
-    assert result["provenance"]["kernel_file"] == "kernels/article.py" and result["provenance"]["power_limit_w"] is None
+    assert (
+        result["provenance"]["kernel_file"] == "kernels/variants/article.py"
+        and result["provenance"]["power_limit_w"] is None
+    )
     assert "interpreter" in result["device_state"]["missing"][0]["reason"]
     assert all(one["recheck"]["bits_equal"] and not one["recheck"]["failed"] for one in result["results"])
 

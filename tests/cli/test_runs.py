@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.cli.command_line import HARDLY_TIMED, ON_INTERPRETER, CommandLine
-from workbench.session import Session
+from workbench.run.session import Session
 
 WRONG = ("run", "--preset", "case-7x13x8", "--sdpa", "none", *ON_INTERPRETER, "--rtol", "0", "--atol", "0")
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from triton.runtime.errors import OutOfResources, PTXASError
 
-from workbench.engine.device import DeviceUnavailableError
+from workbench.engine.device.choice import DeviceUnavailableError
 from workbench.engine.failures import MESSAGE_LIMIT, InvalidRequestError, describe_failure
-from workbench.engine.stopping import StoppedError
-from workbench.model import FailureKind
+from workbench.engine.host.stopping import StoppedError
+from workbench.run.events import FailureKind
 
 
 class CompilationError(Exception):

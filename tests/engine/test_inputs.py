@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from workbench.engine.inputs import make_inputs
-from workbench.model import INPUT_DISTRIBUTIONS, Problem
+from workbench.run.request import INPUT_DISTRIBUTIONS, Problem
 
 CPU = torch.device("cpu")
 

@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.samples import GPU
-from workbench.ceilings import Ceilings, load_ceilings
-from workbench.device_state import DeviceFacts
 from workbench.engine import job
 from workbench.engine.failures import CaptureError
+from workbench.engine.host.stopping import StopFlag
 from workbench.engine.steps import Run
-from workbench.engine.stopping import StopFlag
-from workbench.model import CeilingsMeasured, DeviceInfo, Finished, Log, Problem, RunEvent, RunRequest
+from workbench.run.ceilings import Ceilings, load_ceilings
+from workbench.run.device_state import DeviceFacts
+from workbench.run.environment import DeviceInfo
+from workbench.run.events import CeilingsMeasured, Finished, Log, RunEvent
+from workbench.run.request import Problem, RunRequest
 
 pytestmark = pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from workbench.device_state import DeviceFacts
 from workbench.engine.provenance import Sources, git_revision, source_hash
-from workbench.model import Provenance
+from workbench.run.device_state import DeviceFacts
+from workbench.run.environment import Provenance
 
 FILES = {
     "mine": "from kernels.shared import twice\nimport numpy\n\n\ndef launch():\n    import kernels.late\n",

@@ -12,33 +12,31 @@ import numpy as np
 import pytest
 
 from kernels import VARIANTS, KernelVariant
-from kernels.tiles import tiles_per_split
+from kernels.plain.tiles import TileConfig, tiles_per_split
 from tests.samples import INTERPRETER
 from tests.shared_engine import one_thread
-from workbench.engine.host import KernelHost
-from workbench.engine.stopping import StopFlag
-from workbench.model import (
+from workbench.engine.host.process import KernelHost
+from workbench.engine.host.stopping import StopFlag
+from workbench.run.events import (
     Checked,
     Comparison,
     DeviceState,
     Failed,
     Finished,
-    FloatArray,
     Log,
     Measured,
-    Problem,
     Progress,
     Ready,
     Rechecked,
     RunEvent,
-    RunRequest,
     Samples,
     Started,
     Tensors,
-    TileConfig,
     TileStates,
 )
-from workbench.wording import figure_text
+from workbench.run.request import Problem, RunRequest
+from workbench.stats.arrays import FloatArray
+from workbench.words.times import figure_text
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +105,7 @@ def test_in_turns_both_are_timed_before_either_is_measured(host: KernelHost) -> 
 def test_where_the_kernel_comes_from_is_said(host: KernelHost) -> None:
     events = run(host, replace(TINY, problem=replace(TINY.problem, inputs="zeros"), sdpa="none"))
     provenance = next(e for e in events if isinstance(e, Started)).provenance
-    assert provenance.kernel_file == "kernels/article.py" and len(provenance.source_sha256) == 64
+    assert provenance.kernel_file == "kernels/variants/article.py" and len(provenance.source_sha256) == 64
     assert provenance.power_limit_w is None and provenance.ecc == ""
     kinds = {w.kind for e in events if isinstance(e, DeviceState) for w in e.warnings}
     assert kinds - {"cpu"} == {"inputs"}, "but for a CPU that other tests keep busy"
@@ -248,7 +246,9 @@ def test_an_open_tile_is_chosen_and_said(host: KernelHost) -> None:
 @pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")
 def test_of_many_heads_as_many_maps_come_as_fit_and_the_worst_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """In this process, with limits of a few heads; everything said in numbers is still of all of them."""
-    from workbench.engine import checks, steps, trace
+    from workbench.engine import steps
+    from workbench.engine.checking import outputs as checks
+    from workbench.engine.checking import states as trace
 
     problem = Problem(7, 20, 8, batch=2, heads=4, kv_heads=4)
     request = hardly_timed(RunRequest(problem, TileConfig(16, 16), kernel=GENERAL[0].name, sdpa="none"))
@@ -336,7 +336,7 @@ def test_a_request_that_cannot_work_is_refused_in_one_line(host: KernelHost, req
 
 
 def test_states_too_large_to_keep_are_left_out_with_the_reason() -> None:
-    from workbench.engine.trace import skipped
+    from workbench.engine.checking.states import skipped
 
     huge = skipped(RunRequest(Problem(16384, 65536, 64)))
     assert huge is not None and huge.m_running is None

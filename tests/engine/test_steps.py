@@ -10,25 +10,18 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.fake_gpu import FakeGpu
+from kernels.plain.tiles import TileConfig
+from tests.engine.timing.fake_gpu import FakeGpu
 from tests.samples import INTERPRETER
 from workbench.engine import steps
-from workbench.engine.baseline import make_baseline
-from workbench.engine.clocks import Gpu, Launch
-from workbench.engine.stopping import StopFlag, StoppedError
-from workbench.engine.timing import TimedRun, time_article, time_in_turns
-from workbench.model import (
-    Comparison,
-    Latency,
-    Measured,
-    Problem,
-    Rechecked,
-    RunEvent,
-    RunRecord,
-    RunRequest,
-    TileConfig,
-)
-from workbench.session import RunBuilder
+from workbench.engine.baselines.sdpa import make_baseline
+from workbench.engine.host.stopping import StopFlag, StoppedError
+from workbench.engine.timing.clocks import Gpu, Launch
+from workbench.engine.timing.measure import TimedRun, time_article, time_in_turns
+from workbench.run.events import Comparison, Measured, Rechecked, RunEvent
+from workbench.run.measurement import Latency
+from workbench.run.record import RunBuilder, RunRecord
+from workbench.run.request import Problem, RunRequest
 
 pytestmark = pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")
 

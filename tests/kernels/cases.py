@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from kernels.checks import DTYPES
+from kernels.common.checks import DTYPES
 
 NAN = float("nan")
 LONGEST = 300
@@ -22,7 +22,7 @@ GUARD_ROWS = 16
 
 @dataclass(frozen=True)
 class Case:
-    """A problem as `kernels.tiles.Work` wants it, its key heads, and how its tensors lie in memory: one of LAYOUTS."""
+    """A problem as `kernels.plain.tiles` wants it, its key heads, and how its tensors lie in memory: one of LAYOUTS."""
 
     m: int
     n: int

@@ -20,10 +20,10 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.runtime.jit import JITFunction
 
-import kernels.checks
-import kernels.hopper
+import kernels.common.checks
+import kernels.variants.hopper.launch
 from kernels import VARIANTS, TileConfig, TileTrace
-from kernels.checks import DTYPES, Limits
+from kernels.common.checks import DTYPES, Limits
 
 DONE, FAILED = "done", "failed"
 TARGET = GPUTarget("cuda", 90, 32)
@@ -80,8 +80,8 @@ def _type_of(value: Any) -> str:
 
 def pretend_to_have_a_hopper() -> None:
     """Answer what asks for a GPU as one of compute capability 9.0 would, and compile in place of launching."""
-    kernels.checks._check_tensors = lambda named, variant: None
-    for module in (kernels.checks, kernels.hopper):
+    kernels.common.checks._check_tensors = lambda named, variant: None
+    for module in (kernels.common.checks, kernels.variants.hopper.launch):
         vars(module)["device_limits"] = lambda device: H200
     torch.cuda.get_device_capability = lambda device=None: (9, 0)
     JITFunction.run = compile_launch

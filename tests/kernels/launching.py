@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import torch
 
-import kernels.split_kv
+import kernels.variants.split_kv.launch
 from kernels import KernelVariant, TileConfig, TileTrace
-from kernels.checks import sm_count
-from kernels.tiles import resolved_splits
+from kernels.common.checks import sm_count
+from kernels.plain.tiles import resolved_splits
 from tests.kernels.cases import GUARD, NAN, Case, Draw, Inputs, Placed, place
 from tests.kernels.limits import Expected, check_lse, check_output, check_states, expect
 
@@ -25,7 +25,7 @@ WITH_LSE = ("flash", "split_kv", "hopper")
 def parts_before(before: bool) -> Iterator[None]:
     """Whether `split_kv` splits K and V into parts in a kernel that runs before, whatever the problem's size."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernels.split_kv, "SPLIT_BEFORE_FROM", PARTS_BEFORE[before])
+        patch.setattr(kernels.variants.split_kv.launch, "SPLIT_BEFORE_FROM", PARTS_BEFORE[before])
         yield
 
 

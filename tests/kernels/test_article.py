@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from kernels import VARIANTS, TileConfig
-from kernels.article import ARTICLE
+from kernels.variants.article import ARTICLE
 from tests.kernels.cases import Case, Draw
 from tests.kernels.launching import check_launch
 

@@ -10,10 +10,10 @@ import torch
 
 import kernels
 from kernels import TileConfig, TileTrace, attention, flash_attention
-from kernels.checks import Limits
-from kernels.flash import launch_flash
-from kernels.hopper import HOPPER
-from kernels.precision import TRITON_PRECISIONS
+from kernels.common.checks import Limits
+from kernels.common.precision import TRITON_PRECISIONS
+from kernels.variants.flash import launch_flash
+from kernels.variants.hopper.launch import HOPPER
 from tests.kernels.cases import LAYOUTS, Case, Draw, Inputs
 from tests.kernels.limits import check_lse, check_output, expect
 
@@ -205,7 +205,7 @@ def test_bf16_and_hopper_are_refused_on_the_cpu() -> None:
 
 
 def test_the_cpu_needs_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels.checks, "interpreted", lambda: False)
+    monkeypatch.setattr(kernels.common.checks, "interpreted", lambda: False)
     x = torch.ones(1, 1, 8, 16)
     with pytest.raises(ValueError, match="q is on the CPU; set TRITON_INTERPRET=1 before Triton is imported"):
         flash_attention(x, x, x)

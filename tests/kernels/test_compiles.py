@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kernels.checks import Limits
+from kernels.common.checks import Limits
 from kernels.variants import VARIANTS
 
 ROOT = Path(__file__).parents[2]

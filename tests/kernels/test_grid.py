@@ -12,12 +12,12 @@ import pytest
 import torch
 
 from kernels import KernelVariant, TileConfig
-from kernels.article import ARTICLE
-from kernels.checks import device_limits
-from kernels.flash import FLASH
-from kernels.hopper import HOPPER
-from kernels.materialized import MATERIALIZED
-from kernels.split_kv import SPLIT_KV
+from kernels.common.checks import device_limits
+from kernels.variants.article import ARTICLE
+from kernels.variants.flash import FLASH
+from kernels.variants.hopper.launch import HOPPER
+from kernels.variants.materialized import MATERIALIZED
+from kernels.variants.split_kv.launch import SPLIT_KV
 from tests.kernels.cases import Case, Draw
 from tests.kernels.launching import check_launch, parts_before
 

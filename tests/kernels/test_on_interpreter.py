@@ -13,12 +13,12 @@ import torch
 import triton
 
 from kernels import VARIANTS, KernelVariant, TileConfig
-from kernels.article import ARTICLE
-from kernels.checks import Limits, check_inputs
-from kernels.flash import FLASH
-from kernels.hopper import HOPPER
-from kernels.materialized import MATERIALIZED
-from kernels.split_kv import SPLIT_KV
+from kernels.common.checks import Limits, check_inputs
+from kernels.variants.article import ARTICLE
+from kernels.variants.flash import FLASH
+from kernels.variants.hopper.launch import HOPPER
+from kernels.variants.materialized import MATERIALIZED
+from kernels.variants.split_kv.launch import SPLIT_KV
 from tests.kernels.cases import Case, Draw, Inputs
 from tests.kernels.launching import check_launch, launch, parts_before
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from kernels import TileTrace
+from kernels.plain.tiles import tiles_per_split
 from kernels.reference import _score_chunks, attention, softmax_states
-from kernels.tiles import tiles_per_split
 
 NEVER = float("-inf")
 SHAPES = {"M = N": (17, 17), "M < N": (6, 23), "M > N": (23, 6), "one row": (1, 9), "one key": (9, 1)}

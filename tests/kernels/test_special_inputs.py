@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from kernels import VARIANTS, KernelVariant, TileConfig
-from kernels.checks import device_limits, interpreted
+from kernels.common.checks import device_limits, interpreted
 from kernels.reference import attention
-from kernels.split_kv import SPLIT_KV, launch_split_kv
+from kernels.variants.split_kv.launch import SPLIT_KV, launch_split_kv
 from tests.kernels.cases import NAN, Case, Draw, Inputs
 from tests.kernels.launching import WITH_LSE, check_launch, launch, parts_before
 from tests.kernels.limits import EXACT, check_lse, check_output, expect

@@ -14,10 +14,10 @@ from pytestqt.qtbot import QtBot
 
 from tests.shared_engine import SharedEngine
 from tests.shared_engine import shared_engine as shared_engine
-from workbench.app import make_application, make_window
-from workbench.session import Session
-from workbench.ui.main_window import MainWindow
+from workbench.cli.app import make_application, make_window
+from workbench.run.session import Session
 from workbench.ui.theme import apply_theme, load_theme
+from workbench.ui.window.main import MainWindow
 
 MakeWindow = Callable[..., MainWindow]
 
@@ -62,5 +62,5 @@ def make_warm_window(
 ) -> MakeWindow:
     """The same with an engine that has been used before, for tests of what comes after its start."""
     shared_engine.warm()
-    monkeypatch.setattr("workbench.ui.bridge.KernelHost", shared_engine.host)
+    monkeypatch.setattr("workbench.ui.worker.KernelHost", shared_engine.host)
     return make_test_window

@@ -12,7 +12,7 @@ from PyQt6.QtGui import QStandardItemModel
 from PyQt6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
-from workbench.app import make_application
+from workbench.cli.app import make_application
 from workbench.ui import collector as collector_module
 from workbench.ui.collector import INTERVAL_MS, LONG_S, Collector, collect_what_is_due
 

@@ -12,9 +12,9 @@ from PyQt6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import MakeWindow
-from workbench.cli import run_command_line
-from workbench.ui.axes import text_height
-from workbench.ui.kept_picture import PlotArea
+from workbench.cli.entry import run_command_line
+from workbench.ui.plots.axes import text_height
+from workbench.ui.plots.kept_picture import PlotArea
 from workbench.ui.sizes import DEFAULT_SIZE, LEAST_SIZE
 
 RECORDING = Path(__file__).parents[2] / "assets" / "recordings" / "h200-article-shapes.tilescope"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from kernels import VARIANTS, KernelVariant
-from workbench.engine.packages import PACKAGES, is_installed
-from workbench.model import DTYPES, HOST_DTYPES, BaselineInfo, DeviceInfo, VariantInfo
+from workbench.engine.baselines.packages import PACKAGES, is_installed
+from workbench.run.environment import BaselineInfo, DeviceInfo, VariantInfo
+from workbench.run.request import DTYPES, HOST_DTYPES
 
 HALVES = ("fp16", "bf16")
 CAUSAL = "causal is is_causal where M = N, elsewhere causal_lower_right or a mask made once"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import torch
 
-from workbench.engine.device import DeviceUnavailableError
-from workbench.engine.stopping import StoppedError
-from workbench.model import Failed, FailureKind
+from workbench.engine.device.choice import DeviceUnavailableError
+from workbench.engine.host.stopping import StoppedError
+from workbench.run.events import Failed, FailureKind
 
 ROOT = Path(__file__).resolve().parents[2]
 MESSAGE_LIMIT = 600

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from workbench.model import Problem
+from workbench.run.request import Problem
 
 _DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 

@@ -12,18 +12,20 @@ from math import isfinite
 
 import torch
 
-from workbench.ceilings import NOT_MEASURED, Ceilings, CeilingsError, load_ceilings, save_ceilings
-from workbench.device_state import DeviceFacts
-from workbench.engine import device
-from workbench.engine.ceilings import measure_ceilings as measured_ceilings
-from workbench.engine.device_monitor import DeviceMonitor
+from workbench.analysis.tile import with_chosen_tile
+from workbench.analysis.validate import find_faults
+from workbench.engine.device import choice as device
+from workbench.engine.device.ceilings import measure_ceilings as measured_ceilings
+from workbench.engine.device.monitor import DeviceMonitor
+from workbench.engine.device.nvml import Address, open_nvml
 from workbench.engine.failures import CaptureError, InvalidRequestError, describe_failure
-from workbench.engine.nvml import Address, open_nvml
+from workbench.engine.host.stopping import StopFlag
 from workbench.engine.provenance import Sources
-from workbench.engine.stopping import StopFlag
-from workbench.engine.tile import with_chosen_tile
-from workbench.model import CeilingsMeasured, DeviceInfo, Finished, Log, Ready, RunEvent, RunRequest, Started
-from workbench.validate import find_faults
+from workbench.run.ceilings import NOT_MEASURED, Ceilings, CeilingsError, load_ceilings, save_ceilings
+from workbench.run.device_state import DeviceFacts
+from workbench.run.environment import DeviceInfo
+from workbench.run.events import CeilingsMeasured, Finished, Log, Ready, RunEvent, Started
+from workbench.run.request import RunRequest
 
 __all__ = ["describe_failure", "is_broken", "measure_ceilings", "prepare", "run"]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
-from workbench.device_state import DeviceFacts
-from workbench.model import Provenance
+from workbench.run.device_state import DeviceFacts
+from workbench.run.environment import Provenance
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "kernels"

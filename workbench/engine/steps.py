@@ -11,36 +11,25 @@ from typing import Any
 import torch
 
 from kernels import VARIANTS, TileTrace, reference
-from workbench.caveats import caveats_of
-from workbench.engine import device, trace
-from workbench.engine.baseline import SDPA_BACKENDS, Baseline, make_baseline
-from workbench.engine.checks import Checks
-from workbench.engine.clocks import CudaGpu, Gpu, Launch
+from workbench.analysis.caveats import caveats_of
+from workbench.analysis.estimate import AGAIN_LIMIT_S
+from workbench.analysis.tile import launched_tile
+from workbench.engine.baselines.sdpa import SDPA_BACKENDS, Baseline, make_baseline
+from workbench.engine.checking import states as trace
+from workbench.engine.checking.keeping import TRACE_LIMIT_BYTES, kept_text, trace_bytes
+from workbench.engine.checking.outputs import Checks
+from workbench.engine.device import choice as device
+from workbench.engine.device.watch import Monitor, Watch
 from workbench.engine.failures import describe_failure
+from workbench.engine.host.stopping import StopFlag
 from workbench.engine.inputs import Inputs, make_inputs
-from workbench.engine.keeping import TRACE_LIMIT_BYTES, kept_text, trace_bytes
-from workbench.engine.measure import article_plan
-from workbench.engine.stopping import StopFlag
-from workbench.engine.tile import launched_tile
-from workbench.engine.timing import proven_backend, time_article, time_in_turns, with_kernel_time
-from workbench.engine.watch import Monitor, Watch
-from workbench.estimate import AGAIN_LIMIT_S
-from workbench.model import (
-    Comparison,
-    DeviceInfo,
-    Latency,
-    Log,
-    Measured,
-    Measurement,
-    Progress,
-    Provenance,
-    Resources,
-    Role,
-    RunEvent,
-    RunRequest,
-    Tensors,
-    TileStates,
-)
+from workbench.engine.timing.block import article_plan
+from workbench.engine.timing.clocks import CudaGpu, Gpu, Launch
+from workbench.engine.timing.measure import proven_backend, time_article, time_in_turns, with_kernel_time
+from workbench.run.environment import DeviceInfo, Provenance
+from workbench.run.events import Comparison, Log, Measured, Progress, RunEvent, Tensors, TileStates
+from workbench.run.measurement import Latency, Measurement, Resources, Role
+from workbench.run.request import RunRequest
 
 Send = Callable[[RunEvent], None]
 

@@ -15,10 +15,10 @@ from PyQt6.QtGui import (
 )
 from PyQt6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from workbench.model import Failed, Log, RunEvent, Started
-from workbench.ui.panels.panel import Panel
+from workbench.run.events import Failed, Log, RunEvent, Started
+from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.theme import Theme, icon
-from workbench.ui.words import failure_words, kernel_text, problem_text, tile_text
+from workbench.words.runs import failure_words, kernel_text, problem_text, tile_text
 
 MAX_BLOCKS = 5000
 PIECE = 8 * 1024  # characters appended per tick: a chunk of any size leaves the window responsive

@@ -1,0 +1,116 @@
+"""What the command line's options become: presets, tiles left open, tolerances. No process, no engine."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from kernels.plain.tiles import TileConfig
+from workbench.analysis.presets import PRESETS
+from workbench.analysis.tolerances import ARTICLE_TOLERANCE, default_tolerance
+from workbench.cli.entry import request_from
+from workbench.cli.exits import UsageError
+from workbench.cli.grammar import PANEL_NAMES, make_parser
+from workbench.run.request import DTYPES, PRECISIONS, Problem, RunRequest
+
+EVERYTHING = tuple(field.name for field in fields(TileConfig))
+
+
+def request(*options: str) -> RunRequest:
+    return request_from(make_parser().parse_args(["run", *options]))
+
+
+def test_without_options_it_is_the_articles_case() -> None:
+    assert request() == RunRequest(Problem(64, 129, 128))
+
+
+def test_the_articles_kernel_keeps_its_tile_and_others_choose_theirs() -> None:
+    assert request("--kernel", "article").auto_tile == ()
+    assert request("--kernel", "flash").auto_tile == EVERYTHING
+    given = request("--kernel", "flash", "--block-n", "128", "--num-warps", "8")
+    assert given.auto_tile == ("block_m", "num_stages", "splits")
+    assert (given.tile.block_n, given.tile.num_warps) == (128, 8)
+    assert request("--preset", "article-large", "--kernel", "flash").auto_tile == EVERYTHING
+
+
+def test_splits_are_a_number_or_left_to_the_rule() -> None:
+    assert request("--kernel", "split_kv", "--splits", "auto").tile.splits == 0
+    assert request("--kernel", "split_kv", "--splits", "12").tile.splits == 12
+    assert "splits" not in request("--kernel", "split_kv", "--splits", "auto").auto_tile
+
+
+def test_the_problem_has_every_option() -> None:
+    options = "-m 8 -n 9 -d 10 --batch 2 --heads 6 --kv-heads 3 --dtype bf16 --causal --seed 4 --inputs uniform"
+    assert request(*options.split()).problem == Problem(8, 9, 10, 2, 6, 3, "bf16", True, 4, "uniform")
+    assert request("--heads", "6").problem.kv_heads == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "rtol", "atol"),
+    [
+        ((), 2e-3, 2e-3),
+        (("--dtype", "bf16"), 1.6e-2, 1.6e-2),
+        (("--precision", "tf32"), 4e-3, 4e-3),
+        (("--precision", "tf32x3"), 2e-3, 2e-3),
+        (("--dtype", "bf16", "--rtol", "1e-5"), 1e-5, 1.6e-2),
+        (("--preset", "leetgpu"), 1e-4, 1e-4),
+        (("--preset", "leetgpu", "--dtype", "fp16"), 2e-3, 2e-3),
+        (("--preset", "leetgpu", "--precision", "tf32"), 4e-3, 4e-3),
+        (("--preset", "leetgpu", "--atol", "0.5"), 1e-4, 0.5),
+    ],
+)
+def test_tolerances_follow_dtype_and_precision_unless_they_are_given(
+    options: tuple[str, ...], rtol: float, atol: float
+) -> None:
+    made = request(*options)
+    assert (made.rtol, made.atol) == (rtol, atol)
+
+
+def test_no_default_tolerance_is_below_the_articles() -> None:
+    found = {(d, p): default_tolerance(d, p) for d in DTYPES for p in PRECISIONS}
+    assert min(found.values()) == ARTICLE_TOLERANCE == RunRequest(Problem(1, 1, 1)).rtol
+    assert found["fp16", "ieee"] < found["fp32", "tf32"] < found["bf16", "ieee"]
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda p: p.name)
+def test_a_preset_is_what_it_says(preset: object) -> None:
+    from workbench.analysis.presets import Preset
+
+    assert isinstance(preset, Preset)
+    made = request("--preset", preset.name)
+    assert made == RunRequest(preset.problem, preset.tile, rtol=preset.rtol, atol=preset.atol)
+
+
+def test_a_general_fault_is_said_before_anything_starts() -> None:
+    with pytest.raises(UsageError, match="kv_heads is 3; allowed are the divisors of heads: 1, 2, 4"):
+        request("--heads", "4", "--kv-heads", "3")
+
+
+@pytest.mark.parametrize("option", ["--max-seconds", "--max-samples"])
+def test_a_limit_that_the_protocol_does_not_heed_is_refused(option: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        request(option, "3")
+    words = f"{option} is for the protocols cold, warm, graph, graph-cold, profiler; article takes a fixed number"
+    assert str(refused.value).startswith(words)
+    made = request(option, "3", "--protocol", "warm")
+    assert 3 in (made.max_seconds, made.max_samples)
+    with pytest.raises(UsageError, match=r"max s\w+ is -1; allowed are"):
+        request(option, "-1")
+
+
+def test_help_names_the_inputs_the_panels_and_what_is_not_for_article(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        make_parser().parse_args(["screenshot", "--help"])
+    assert left.value.code == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "controls (Setup), latency, softmax, error, roofline, memory, log, results (Runs)" in said
+    assert said.count("not for article") == 2
+    constant = said[said.index("constant: every value 0.5") :]
+    assert "which flatters; zeros: every value 0: as constant" in constant
+
+
+def test_the_panels_in_help_are_those_of_the_window() -> None:
+    from workbench.ui.panels import PANELS
+
+    assert tuple(PANEL_NAMES) == ("controls", *(panel.name for panel in PANELS), "results")

@@ -1,0 +1,121 @@
+"""What `kernels.plain.traffic` says that a launch asks for, against what the interpreter sees it load and store."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from triton.runtime.interpreter import InterpreterBuilder
+
+import kernels.common.precision
+import kernels.variants.split_kv.combine
+from kernels import VARIANTS, TileConfig
+from kernels.plain.tiles import with_resolved_splits
+from kernels.plain.traffic import UNROLLED, parts_made, requested
+from tests.kernels.cases import Case, Draw, Inputs
+from tests.kernels.launching import launch
+
+PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6", "fp16x3")
+ODD = Case(37, 53, 24, batch=2, heads=4, kv_heads=2)
+ONE_HEAD = Case(37, 53, 24)
+CASES = (
+    ("article", ONE_HEAD, TileConfig(16, 32), "ieee"),
+    ("flash", ODD, TileConfig(16, 32), "ieee"),
+    ("flash", replace(ODD, causal=True, dtype="fp16"), TileConfig(32, 16), "ieee"),
+    ("flash", replace(ODD, m=70, n=33, causal=True), TileConfig(16, 16), "ieee"),
+    ("split_kv", ODD, TileConfig(16, 16), "ieee"),
+    ("split_kv", ODD, TileConfig(16, 16, splits=3), "ieee"),
+    ("split_kv", replace(ODD, causal=True), TileConfig(16, 16, splits=2), "bf16x6"),
+    ("split_kv", replace(ODD, dtype="fp16"), TileConfig(16, 16, splits=2), "ieee"),
+    ("split_kv", replace(ONE_HEAD, m=3), TileConfig(16, 32, splits=2), "fp16x3"),
+    ("split_kv", replace(ODD, n=300, batch=1, heads=2, kv_heads=1), TileConfig(16, 32), "fp16x3"),
+    ("split_kv", replace(ODD, m=7, n=530, causal=True), TileConfig(16, 64, splits=2), "fp16x3"),
+    ("split_kv", Case(5, 16 * 35, 8), TileConfig(16, 16, splits=35), "ieee"),
+    ("materialized", ODD, TileConfig(16, 32), "ieee"),
+    ("materialized", replace(ODD, causal=True, dtype="fp16"), TileConfig(32, 16), "ieee"),
+)
+
+
+@pytest.fixture(autouse=True)
+def interpreter() -> None:
+    if os.environ.get("TRITON_INTERPRET") != "1":
+        pytest.skip("this process compiles for the GPU")
+
+
+class Counted:
+    """Bytes that unmasked elements of loads and stores take, by the tensor that they lie in."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, x: Inputs, out: torch.Tensor) -> None:
+        self.bytes: Counter[str] = Counter()
+        self._ranges = {
+            name: (tensor.data_ptr(), tensor.data_ptr() + tensor.nbytes)
+            for name, tensor in (("q", x.q), ("k", x.k), ("v", x.v), ("out", out))
+        }
+        load, store = InterpreterBuilder.create_masked_load, InterpreterBuilder.create_masked_store
+
+        def counted_load(builder: Any, ptrs: Any, mask: Any, *rest: Any) -> Any:
+            loaded = load(builder, ptrs, mask, *rest)
+            self._count(ptrs, mask, loaded.data.itemsize)
+            return loaded
+
+        def counted_store(builder: Any, ptrs: Any, value: Any, mask: Any, *rest: Any) -> Any:
+            self._count(ptrs, mask, value.data.itemsize)
+            return store(builder, ptrs, value, mask, *rest)
+
+        patch.setattr(InterpreterBuilder, "create_masked_load", counted_load)
+        patch.setattr(InterpreterBuilder, "create_masked_store", counted_store)
+
+    def _count(self, ptrs: Any, mask: Any, size: int) -> None:
+        addresses = np.asarray(ptrs.data)[np.asarray(mask.data, dtype=bool)].ravel()
+        left = len(addresses)
+        for name, (begin, end) in self._ranges.items():
+            here = int(((addresses >= begin) & (addresses < end)).sum())
+            self.bytes[name] += size * here
+            left -= here
+        self.bytes["other"] += size * left
+
+
+@pytest.mark.parametrize(("kernel", "case", "tile", "precision"), CASES)
+def test_what_is_asked_for_is_what_is_loaded_and_stored(
+    kernel: str, case: Case, tile: TileConfig, precision: str, draw: Draw, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = draw.inputs(case, "cpu")
+    out = torch.empty_like(x.q)
+    counted = Counted(monkeypatch, x, out)
+    launch(next(v for v in VARIANTS if v.name == kernel), x, out, tile, precision, case)
+    said = requested(kernel, case, with_resolved_splits(case, tile, 1), precision, interpreted=True)
+    assert said is not None and said.total == counted.bytes.total()
+    assert said.q == counted.bytes["q"] and said.out == counted.bytes["out"]
+    beside = said.partial + said.scores + said.weights
+    if said.parts:
+        assert said.k_and_v + said.parts + beside == sum(counted.bytes[name] for name in ("k", "v", "other"))
+        assert counted.bytes["k"] + counted.bytes["v"] == x.k.nbytes + x.v.nbytes, "they are read once, to be split"
+    else:
+        assert said.k_and_v == counted.bytes["k"] + counted.bytes["v"] and beside == counted.bytes["other"]
+
+
+def test_some_of_these_launches_split_k_and_v_before() -> None:
+    found = [
+        bool(one.parts)
+        for kernel, case, tile, precision in CASES
+        if (one := requested(kernel, case, tile, precision, interpreted=True)) is not None and precision == "fp16x3"
+    ]
+    assert found == [False, True, True]
+
+
+@pytest.mark.parametrize("interpreted", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=["fp32", "fp16"])
+def test_the_parts_counted_are_those_that_a_kernel_makes(
+    dtype: torch.dtype, interpreted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels.common.precision, "interpreted", lambda: interpreted)
+    for precision in PRECISIONS:
+        parts = kernels.common.precision.parts_of(precision, dtype)
+        name = "fp32" if dtype == torch.float32 else "fp16"
+        assert parts_made(name, precision, interpreted) == (0 if parts is None else parts.count), precision
+    assert UNROLLED == kernels.variants.split_kv.combine.UNROLLED

@@ -1,0 +1,193 @@
+"""What is said about a measurement: METRICS, the ratio to SDPA, and times as people read them.
+
+Pure functions of what `model` holds. A new metric is one entry in METRICS: tables, trends and reports
+take its title, unit and direction from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from math import floor, hypot, inf, isfinite, log10
+from typing import Literal
+
+import numpy as np
+
+from workbench.analysis.traffic import floor_time, least_bytes
+from workbench.run.ceilings import Ceilings
+from workbench.run.measurement import Latency, Measurement, Resources
+from workbench.run.record import RunRecord
+from workbench.stats.summary import Interval, Ratio, median_interval, unseen_by
+
+Direction = Literal["lower", "higher", "none"]
+
+SIGNIFICANT_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number about a measurement. `direction` says which way is better; `value` is None where it has none."""
+
+    name: str
+    title: str
+    unit: str
+    direction: Direction
+    value: Callable[[Measurement], float | None]
+
+    @property
+    def label(self) -> str:
+        """The title with its unit, for axes and headers."""
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+
+def comparable_ratio(record: RunRecord) -> Ratio | None:
+    """The ratio of a run, or None where it says nothing: on the interpreter, or with a result that is wrong."""
+    return best_ratio(record) if record.passed and record.started.device.mode == "cuda" else None
+
+
+def best_ratio(record: RunRecord) -> Ratio | None:
+    """The ratio measured from paired rounds where there is one, else that of the two figures; None without both."""
+    kernel, baseline = record.measurement("kernel"), record.measurement("baseline")
+    if kernel is None or baseline is None:
+        return None
+    return record.comparison.ratio if record.comparison is not None else ratio(kernel, baseline)
+
+
+def ratio(kernel: Measurement, baseline: Measurement) -> Ratio:
+    """Compare a kernel with the baseline of the same run by the protocol's own figure; both must have taken time.
+
+    The quotient of the two figures, bounded by the 95% intervals that are stated of the two medians: the sides that
+    make it small, and those that make it large, are each combined as the root of the sum of squares. Unbounded where
+    one of them has none. For runs that were not timed in turns: a drift between the two is within no interval.
+    """
+    ours, theirs = sides_of(kernel.latency), sides_of(baseline.latency)
+    quotient = baseline.latency.figure_us / kernel.latency.figure_us
+    if ours is None or theirs is None:
+        return Ratio(quotient, 0.0, inf)
+    low, high = 1 - hypot(theirs[0], ours[1]), 1 + hypot(theirs[1], ours[0])
+    return Ratio(quotient, quotient * max(0.0, low), quotient * high)
+
+
+def interval_of(latency: Latency) -> Interval | None:
+    """The 95% interval of the median; None where there are too few samples for one.
+
+    It is what was recorded; of a recording that is older than intervals, what its samples give.
+    """
+    if latency.interval is not None:
+        return latency.interval if latency.interval.is_bounded else None
+    samples = np.ascontiguousarray(latency.samples, dtype=np.float64).tobytes()
+    return _interval_from(samples, unseen_by(latency.clock))
+
+
+def sides_of(latency: Latency) -> tuple[float, float] | None:
+    """How far that interval reaches below and above the median, relative to it; None without one."""
+    interval, median = interval_of(latency), latency.median
+    if interval is None:
+        return None
+    return ((median - interval.low) / median, (interval.high - median) / median) if median > 0 else (inf, inf)
+
+
+def half_width_of(latency: Latency) -> float | None:
+    """Half the width of that interval relative to the median; None without one."""
+    interval = interval_of(latency)
+    return None if interval is None else interval.relative_half_width(latency.median)
+
+
+@lru_cache(maxsize=512)
+def _interval_from(samples: bytes, unseen: float) -> Interval | None:
+    """Kept, since a plot asks at every draw and a bootstrap takes some milliseconds."""
+    values = np.frombuffer(samples)
+    if not len(values) or not np.isfinite(values).all():
+        return None
+    interval = median_interval(values, unseen=unseen)
+    return interval if interval.is_bounded else None
+
+
+def format_time(us: float) -> str:
+    """`us` microseconds with its unit, in at most four significant digits: 762.6 µs, 1.41 ms, 2.3 s."""
+    if not isfinite(us):
+        return "n/a"
+    rounded = _rounded(us)
+    for unit, size in (("µs", 1.0), ("ms", 1e3)):
+        if abs(rounded) < 1e3 * size:
+            return f"{rounded / size:.{SIGNIFICANT_DIGITS}g} {unit}"
+    seconds = rounded / 1e6
+    return f"{seconds:.{SIGNIFICANT_DIGITS}g} s" if abs(seconds) < 1e4 else f"{seconds:.0f} s"
+
+
+def format_range(low_us: float, high_us: float) -> str:
+    """Two times with the unit said once where it is the same: 94.69–96.15 µs, 980 µs – 1.2 ms."""
+    low, high = format_time(low_us), format_time(high_us)
+    number, _, unit = low.partition(" ")
+    return f"{number}–{high}" if unit and unit == high.partition(" ")[2] else f"{low} – {high}"
+
+
+def _rounded(value: float) -> float:
+    """`value` in four significant digits, so that 999.96 µs becomes 1 ms and not 1000 µs."""
+    return round(value, SIGNIFICANT_DIGITS - 1 - floor(log10(abs(value)))) if value else 0.0
+
+
+def _per_us(measurement: Measurement, amount: int) -> float | None:
+    """`amount` over the time of a launch; None by the host's clock, which does not time a GPU."""
+    us = measurement.latency.figure_us
+    return amount / us if measurement.latency.clock != "host" and us > 0 else None
+
+
+def _tflops(measurement: Measurement) -> float | None:
+    """TFLOP/s of the two matrix products, if a GPU was timed."""
+    rate = _per_us(measurement, measurement.problem.flops)
+    return None if rate is None else rate / 1e6
+
+
+def _gigabytes_per_s(measurement: Measurement) -> float | None:
+    """The fewest bytes that must move, over the time, if a GPU was timed."""
+    rate = _per_us(measurement, least_bytes(measurement.problem))
+    return None if rate is None else rate / 1e3
+
+
+def _half_width(measurement: Measurement) -> float | None:
+    share = half_width_of(measurement.latency)
+    return None if share is None else 100 * share
+
+
+def _resource(pick: Callable[[Resources], int]) -> Callable[[Measurement], float | None]:
+    return lambda m: None if m.resources is None else float(pick(m.resources))
+
+
+METRICS = (
+    Metric("figure", "Time", "µs", "lower", lambda m: m.latency.figure_us),
+    Metric("median", "Median", "µs", "lower", lambda m: m.latency.median),
+    Metric("p20", "20th percentile", "µs", "lower", lambda m: m.latency.p20),
+    Metric("p80", "80th percentile", "µs", "lower", lambda m: m.latency.p80),
+    Metric("half_width", "Interval half-width", "%", "lower", _half_width),
+    Metric("block_average", "Block average", "µs", "lower", lambda m: m.latency.block_average_us),
+    Metric("launched_us", "Launched back to back", "µs", "lower", lambda m: m.latency.launched_us),
+    Metric("kernel_us", "Kernel alone on the GPU, warm caches", "µs", "lower", lambda m: m.latency.kernel_us),
+    Metric("tflops", "Throughput", "TFLOP/s", "higher", _tflops),
+    Metric("bandwidth", "Fewest bytes moved", "GB/s", "higher", _gigabytes_per_s),
+    Metric("max_abs_error", "Max error", "", "lower", lambda m: m.error.max_abs),
+    Metric("registers", "Registers per thread", "", "none", _resource(lambda r: r.registers)),
+    Metric("spills", "Spilled registers per thread", "", "lower", _resource(lambda r: r.spills)),
+    Metric("shared_bytes", "Shared memory per program", "B", "none", _resource(lambda r: r.shared_bytes)),
+)
+
+
+def times_floor(measurement: Measurement, ceilings: Ceilings) -> float | None:
+    """How many times the least time on `ceilings` the figure is; None by the host's clock, or without a rate."""
+    if measurement.latency.clock == "host":
+        return None
+    least = floor_time(measurement.problem, measurement.precision or "ieee", ceilings)
+    return None if least is None else least.times(measurement.latency.figure_us)
+
+
+def metrics_on(ceilings: Ceilings | None) -> tuple[Metric, ...]:
+    """METRICS, and where the device's ceilings are known, how many times the least time on them a launch takes."""
+    if ceilings is None:
+        return METRICS
+    return (*METRICS, Metric("times_floor", "Times the floor", "×", "lower", lambda m: times_floor(m, ceilings)))
+
+
+def find_metric(name: str) -> Metric:
+    """The metric called `name`; KeyError if there is none."""
+    return {metric.name: metric for metric in METRICS}[name]

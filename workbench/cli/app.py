@@ -1,0 +1,276 @@
+"""Composition root: makes the application, the session, the engine's thread and the window, and joins them."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from datetime import datetime
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING
+
+from workbench.analysis.presets import Preset
+from workbench.cli.doctor import QT_LIBRARIES, X11_LIBRARIES, install_text, missing_libraries
+from workbench.cli.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable
+from workbench.cli.output import note, on_interrupt
+from workbench.run.events import Failed
+from workbench.run.library import Library
+from workbench.run.record import RunRecord
+from workbench.run.request import RunRequest
+from workbench.run.session import SUFFIX, Session, SessionError
+from workbench.ui.sizes import DEFAULT_SIZE
+
+if TYPE_CHECKING:
+    from PyQt6.QtCore import QSettings
+    from PyQt6.QtWidgets import QApplication
+
+    from workbench.ui.window.main import MainWindow
+
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg")
+NO_DISPLAY = (
+    "there is no display to open a window on (DISPLAY and WAYLAND_DISPLAY are not set); "
+    "run, screenshot, presets, kernels, ceilings and doctor work without one"
+)
+
+
+def open_window(preset: Preset | None, session: Path | None, size: tuple[int, int] | None, theme: str | None) -> int:
+    """Open the window and stay until it is closed. Raises UsageError where no window can be opened."""
+    if not _has_display():
+        raise UsageError(NO_DISPLAY)
+    _check_libraries()
+    from PyQt6.QtCore import QSettings
+
+    from workbench.ui.collector import spare_the_collector
+
+    app = make_application()
+    settings = QSettings("Tilescope", "Tilescope")
+    theme = theme or str(settings.value("theme", "dark"))
+    if session is not None:
+        _check_session(session)
+    window = make_window(Session(session or _default_session()), settings, theme)
+    _survive_errors(window)
+    if size is not None:
+        window.resize(*size)
+    signal.signal(signal.SIGINT, lambda number, frame: window.close())  # Ctrl+C in the terminal
+    window.show()
+    spare_the_collector()
+    window.start(None if preset is None else _request_of(preset))
+    status = app.exec()
+    _destroy(window)
+    return status
+
+
+def take_screenshot(request: RunRequest, options: argparse.Namespace) -> int:
+    """Run `request`, or open the recording that `--session` names, and save a picture; needs no display.
+
+    Raises UsageError for a file that cannot be written or read, and for an unknown panel.
+    """
+    output: Path = options.output
+    if output.suffix.lower() not in PICTURE_SUFFIXES:
+        raise UsageError(f"{output} is no picture's name; allowed are names that end in {', '.join(PICTURE_SUFFIXES)}")
+    check_writable(output)
+    if not 0.5 <= options.scale <= 4:
+        raise UsageError(f"scale is {options.scale:g}; allowed are 0.5 to 4")
+    if not _has_display():
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    _check_libraries()
+    from PyQt6.QtCore import QSettings
+
+    app = make_application()
+    with tempfile.TemporaryDirectory() as folder:
+        # A picture must not depend on where its maker left the docks, nor add runs to their session.
+        settings = QSettings(str(Path(folder, "settings.ini")), QSettings.Format.IniFormat)
+        window = make_window(Session(Path(folder, f"picture{SUFFIX}")), settings, options.theme or "dark")
+        window.resize(*(options.size or DEFAULT_SIZE))
+        window.docks.arrange()
+        window.show()
+        try:
+            if options.panel is not None and options.panel not in window.widget_names():
+                raise UsageError(f"panel is {options.panel!r}; allowed are {', '.join(window.widget_names())}")
+            record = _record_for(window, request, options.session, options.run)
+            return _picture(app, window, record, options)
+        finally:
+            window.close()
+            _destroy(window)
+
+
+def make_application() -> QApplication:
+    """The one QApplication, named so that its settings and data have their own folders, collecting its own garbage."""
+    from PyQt6.QtCore import qInstallMessageHandler
+    from PyQt6.QtGui import QIcon
+    from PyQt6.QtWidgets import QApplication
+
+    from workbench.ui.collector import Collector
+    from workbench.ui.theme import ASSETS
+
+    qInstallMessageHandler(_on_qt_message)
+    existing = QApplication.instance()
+    app = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
+    if app.findChild(Collector) is None:
+        Collector(app)
+    app.setApplicationName("Tilescope")
+    app.setWindowIcon(QIcon(str(ASSETS / "icons" / "app.svg")))
+    return app
+
+
+def make_window(session: Session, settings: QSettings, theme_name: str, device: str = "auto") -> MainWindow:
+    """A window with its engine's thread, not yet started. Raises UsageError if the session cannot be used."""
+    from PyQt6.QtWidgets import QApplication
+
+    from workbench.ui.theme import THEME_NAMES, apply_theme, load_theme
+    from workbench.ui.window.main import MainWindow
+    from workbench.ui.worker import RunWorker
+
+    try:
+        library = Library(session)
+    except SessionError as error:
+        raise UsageError(str(error)) from error
+    theme = load_theme(theme_name if theme_name in THEME_NAMES else "dark")
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    apply_theme(app, theme)
+    worker = RunWorker(session, device)
+    return MainWindow(library, worker, settings, theme)
+
+
+def _destroy(window: MainWindow) -> None:
+    """Take a closed window apart while its application lives.
+
+    Left to the end of Python, its parts go in any order, and Qt may then reach for one that is gone.
+    """
+    from PyQt6 import sip
+    from PyQt6.QtCore import QCoreApplication, QEvent
+
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    sip.delete(window)
+    gc.collect()
+
+
+def _record_for(
+    window: MainWindow, request: RunRequest, recording: Path | None, run_id: int | None = None
+) -> RunRecord:
+    """The run to picture, once it has ended: a new one, or the recording's `run_id` (None: its last finished one)."""
+    from PyQt6.QtCore import QEventLoop
+
+    if recording is not None:
+        try:
+            record = window.open_recording(recording)
+            if run_id is not None:
+                record = _recorded_run(recording, run_id)
+                window.results.select((record.source, run_id))
+                window.show_record(record)
+            Session(recording, read_only=True).load(record.run_id)  # the window only says that its maps are damaged
+        except SessionError as error:
+            raise UsageError(str(error)) from error
+        window.controls.set_request(record.started.request)  # the form belongs to the picture
+        return record
+    ended: list[RunRecord] = []
+    window.settled.connect(ended.append)
+    loop = QEventLoop()  # not the application's: its quit() would close the window
+    interrupted: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        interrupted.append(number)
+        loop.quit()
+
+    window.settled.connect(loop.quit)
+    with on_interrupt(interrupt):
+        window.start(request)
+        loop.exec()
+    if interrupted:
+        raise KeyboardInterrupt
+    return ended[0]
+
+
+def _recorded_run(recording: Path, run_id: int) -> RunRecord:
+    """The recording's run of that number, without its maps. Raises UsageError if there is none, SessionError."""
+    runs = {run.run_id: run for run in Session(recording, read_only=True).summaries()}
+    if run_id not in runs:
+        raise UsageError(f"run is {run_id}; {recording.name} has {', '.join(map(str, runs))}")
+    return runs[run_id]
+
+
+def _picture(app: QApplication, window: MainWindow, record: RunRecord, options: argparse.Namespace) -> int:
+    """Save the picture and say, as `run` does, how the run ended."""
+    from workbench.ui.files.pictures import PictureError, save_picture
+
+    if isinstance(record.end, Failed) and record.end.kind == "invalid":
+        raise UsageError(record.end.message)
+    widget = window if options.panel is None else window.widget(options.panel)
+    for _ in range(3):  # layouts settle in a few rounds of events
+        app.processEvents()
+        window.flush()
+    try:
+        save_picture(window.picture_of(widget, options.scale), options.output)
+    except PictureError as error:
+        raise UsageError(str(error)) from error
+    if options.session is not None:
+        return EXIT_PASSED  # a picture of a recorded run, however that ended
+    if isinstance(record.end, Failed):
+        note(record.end.message)
+        return EXIT_FAILED
+    return EXIT_PASSED if record.passed else EXIT_WRONG
+
+
+def _on_qt_message(kind: object, context: object, message: str | None) -> None:
+    """Qt's own complaints go to stderr, less one that every offscreen window makes at each change of its layout."""
+    if message and "propagateSizeHints" not in message and sys.stderr is not None:
+        print(f"Qt: {message}", file=sys.stderr)
+
+
+def _check_session(path: Path) -> None:
+    """Raise UsageError now, and not after the first run, if the session cannot be kept there."""
+    try:
+        Session(path).check()
+    except SessionError as error:
+        raise UsageError(str(error)) from error
+
+
+def _request_of(preset: Preset) -> RunRequest:
+    return RunRequest(preset.problem, preset.tile, rtol=preset.rtol, atol=preset.atol)
+
+
+def _default_session() -> Path:
+    """A new file in the user's data folder; nothing is written before the first run has ended."""
+    from PyQt6.QtCore import QStandardPaths
+
+    base = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericDataLocation)
+    folder = Path(base, "tilescope", "sessions")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="tilescope-"))
+        note(f"{base} cannot be written; this session's runs are kept in {folder}")
+    return folder / f"{datetime.now():%Y-%m-%d-%H%M%S}-{os.getpid()}{SUFFIX}"
+
+
+def _has_display() -> bool:
+    names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    return sys.platform != "linux" or any(os.environ.get(name) for name in names)
+
+
+def _check_libraries() -> None:
+    """Name the packages of missing libraries; Qt itself would abort without a word that helps."""
+    packages = missing_libraries(QT_LIBRARIES)
+    if not os.environ.get("QT_QPA_PLATFORM") and not os.environ.get("WAYLAND_DISPLAY"):
+        packages += missing_libraries(X11_LIBRARIES)
+    if packages:
+        raise UsageError(f"Qt needs libraries that are not installed; install them: {install_text(packages)}")
+
+
+def _survive_errors(window: MainWindow) -> None:
+    """Log an error in a slot instead of aborting, which is what PyQt does by default: no run may be lost to it."""
+
+    def on_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        text = "".join(traceback.format_exception(kind, error, trace))
+        if sys.__stderr__ is not None:
+            sys.__stderr__.write(text)
+        line = f"An error in the window: {error}. The log has its traceback; what was measured is kept."
+        window.troubled.emit(text, line)  # a signal: the error may be in another thread, and widgets are not
+
+    sys.excepthook = on_error

@@ -1,0 +1,158 @@
+"""The command line: what is written becomes a request, and runs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import TypeVar
+
+from kernels.plain.tiles import TileConfig
+from workbench.analysis.presets import PRESETS, Preset, find_preset
+from workbench.analysis.validate import OF_THE_KERNEL, Fault, find_faults
+from workbench.cli.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, UsageError
+from workbench.cli.grammar import FIXED_COUNT, make_parser
+from workbench.cli.output import OutputError, hold_streams, note
+from workbench.run.request import PROTOCOLS, Problem, RunRequest
+
+T = TypeVar("T", Problem, TileConfig, RunRequest)
+
+# The presets' tiles are the article's, for its kernel.
+TILED_BY_PRESET = RunRequest.kernel
+
+# Options whose name is not that of the request's field.
+_FLAGS = {"m": "-m", "n": "-n", "d": "-d", "time_limit_s": "--time-limit"}
+
+
+def run_command_line(arguments: Sequence[str]) -> int:
+    """Parse and run; every refusal is one line on stderr and status 2."""
+    hold_streams()
+    try:
+        return _dispatch(make_parser().parse_args(arguments))
+    except UsageError as error:
+        note(str(error))
+        return EXIT_INVALID
+    except OutputError as error:
+        note(str(error))
+        return EXIT_FAILED
+    except KeyboardInterrupt:
+        note("stopped")
+        return EXIT_INTERRUPTED
+
+
+def request_from(options: argparse.Namespace) -> RunRequest:
+    """The request that the options describe: the preset first, then what is given beside it.
+
+    Raises UsageError for an unknown preset or a value that cannot work on any device.
+    """
+    preset = preset_from(options.preset) or Preset("", "", Problem(64, 129, 128))
+    problem = _override(preset.problem, options)
+    tile = _override(preset.tile, options)
+    request = _override(RunRequest(problem, tile), options)
+    rtol, atol = preset.tolerances(problem.dtype, request.precision)
+    request = _override(replace(request, rtol=rtol, atol=atol), options)
+    if request.kernel != TILED_BY_PRESET:
+        # What is not given is chosen for the device, once the engine knows it.
+        request = replace(request, auto_tile=tuple(f.name for f in fields(tile) if getattr(options, f.name) is None))
+    faults = [fault for fault in find_faults(request) if not _left_to_engine(fault, request)]
+    if faults:
+        raise UsageError("; ".join(fault.message for fault in faults))
+    _check_limits_count(request, options)
+    return request
+
+
+def _check_limits_count(request: RunRequest, options: argparse.Namespace) -> None:
+    """Raise UsageError for a limit that the protocol does not heed, whoever gave it expects it to count."""
+    if request.protocol != FIXED_COUNT:
+        return
+    for name in ("max_seconds", "max_samples"):
+        if getattr(options, name) is not None:
+            others = ", ".join(protocol for protocol in PROTOCOLS if protocol != FIXED_COUNT)
+            raise UsageError(
+                f"--{name.replace('_', '-')} is for the protocols {others}; "
+                f"{FIXED_COUNT} takes a fixed number of launches"
+            )
+
+
+def _left_to_engine(fault: Fault, request: RunRequest) -> bool:
+    """Whether the kernel itself, which the engine knows, says better which sizes it takes."""
+    countable = min(request.tile.block_m, request.tile.block_n) > 0
+    return request.kernel != TILED_BY_PRESET and fault.field in OF_THE_KERNEL and countable
+
+
+def preset_from(name: str | None) -> Preset | None:
+    """The preset called `name`, None for None. Raises UsageError for a name that there is not."""
+    if name is None:
+        return None
+    try:
+        return find_preset(name)
+    except KeyError:
+        known = ", ".join(preset.name for preset in PRESETS)
+        raise UsageError(f"preset is {name!r}; allowed are {known}") from None
+
+
+def _dispatch(options: argparse.Namespace) -> int:
+    """Imports come here, so that `--help` and `presets` are instant and the window's process stays light."""
+    match options.command:
+        case "window":
+            from workbench.cli.app import open_window
+
+            preset = preset_from(options.preset)
+            return open_window(preset, options.session, options.size, options.theme)
+        case "screenshot":
+            _check_recording_alone(options)
+            request = request_from(options)
+            _explain_shared_heads(request.problem, options)
+            from workbench.cli.app import take_screenshot
+
+            return take_screenshot(request, options)
+        case "run":
+            request = request_from(options)
+            _explain_shared_heads(request.problem, options)
+            from workbench.cli.commands import run
+
+            return run(request, options.json, options.trace, options.session)
+        case "doctor":
+            from workbench.cli.doctor import doctor
+
+            return doctor(options.json)
+        case "ceilings":
+            from workbench.cli.commands import ceilings
+
+            return ceilings(options.device, options.json, options.again)
+        case "presets":
+            from workbench.cli.commands import list_presets
+
+            return list_presets()
+        case _:
+            from workbench.cli.commands import list_kernels
+
+            return list_kernels(options.json)
+
+
+def _check_recording_alone(options: argparse.Namespace) -> None:
+    """A picture is of a recorded run or of a new one. Raises UsageError for an option of the other kind."""
+    if options.session is None:
+        if options.run is not None:
+            raise UsageError(f"--run {options.run} goes with --session, which has the runs to choose from")
+        return
+    asked = ("preset", *(field.name for part in (Problem, TileConfig, RunRequest) for field in fields(part)))
+    for name in asked:
+        if getattr(options, name, None) is not None:
+            flag = _FLAGS.get(name, "--" + name.replace("_", "-"))
+            raise UsageError(f"{flag} does not go with --session, which shows a recorded run; --run N chooses it")
+
+
+def _explain_shared_heads(problem: Problem, options: argparse.Namespace) -> None:
+    """Say on stderr that heads alone share one key head: whoever writes only --heads may not expect it."""
+    heads = problem.heads
+    if options.heads is not None and heads > 1 == problem.kv_heads and options.kv_heads is None:
+        note(f"{heads} query heads share 1 key head; --kv-heads {heads} gives each its own")
+
+
+def _override(base: T, options: argparse.Namespace) -> T:
+    """`base` with those of its fields that the options give."""
+    names = {field.name for field in fields(base)}
+    given = {name: value for name, value in vars(options).items() if name in names and value is not None}
+    given.pop("trace", None)  # on the command line a file's name; every run takes a trace
+    return replace(base, **given)

@@ -1,0 +1,195 @@
+"""The command line's grammar: every command and option, with what --help says of it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import NoReturn
+
+from kernels.plain.tiles import AUTO_SPLITS
+from workbench import __version__
+from workbench.analysis.validate import SPLITS_ALLOWED
+from workbench.cli.exits import UsageError
+from workbench.cli.output import out
+from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, PRECISIONS, PROTOCOLS, SDPA_CHOICES
+from workbench.ui.sizes import LEAST_SIZE, MOST_SIZE
+
+# It has its own counts, and heeds no limit.
+FIXED_COUNT = "article"
+
+# What --panel takes, with the title on the screen where it is another word. The window has the names itself, but --help
+# does not wait for Qt.
+PANEL_NAMES = {
+    "controls": "Setup",
+    "latency": "",
+    "softmax": "",
+    "error": "",
+    "roofline": "",
+    "memory": "",
+    "log": "",
+    "results": "Runs",
+}
+
+_EPILOG = """\
+exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed; 130 interrupted.
+With no command the window opens; run, presets, kernels, ceilings, doctor and screenshot need no display."""
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The whole grammar."""
+    parser = _Parser(
+        prog="tilescope",
+        description="A workbench for attention kernels: latency, error and the online softmax, tile by tile.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"tilescope {__version__}")
+    parser.add_argument("--preset", metavar="NAME", help="the problem to open with (see: presets)")
+    _add_window_options(parser, None)
+    parser.set_defaults(command="window")
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
+
+    def command(name: str, text: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=text)
+        added.set_defaults(command=name)
+        return added
+
+    _add_run_options(command("run", "one run of the kernel and SDPA, without a window"))
+    _add_screenshot_options(command("screenshot", "run, then save a picture of the window or of one panel"))
+    _add_json(command("doctor", "what this machine can run, what is missing and how to install it"))
+    ceilings = command("ceilings", "the rates that this device reaches, measured once")
+    _add_json(ceilings)
+    ceilings.add_argument("--again", action="store_true", help="measure also where rates are kept")
+    ceilings.add_argument("--device", choices=DEVICE_CHOICES, default="auto")
+    command("presets", "the named problems")
+    _add_json(command("kernels", "the kernels and baselines, and what each takes on this machine"))
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argparse parser whose complaint is one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see: {self.prog} --help)")
+
+    def _print_message(self, message: str, file: object = None) -> None:
+        """Help and version are results like any other, and their reader may have gone."""
+        out(message.rstrip("\n"))
+
+
+def _add_window_options(parser: argparse.ArgumentParser, default: str | None) -> None:
+    """`default` is SUPPRESS for a command: what is not given there stays as it was given before the command."""
+    parser.add_argument("--size", type=_size, metavar="WxH", default=default, help="the window's size: 1440x900")
+    parser.add_argument("--theme", choices=("dark", "light"), default=default, help="the window's colours")
+    parser.add_argument(
+        "--session", type=Path, metavar="FILE", default=default, help="keep runs in this session file, or open it"
+    )
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout, and nothing else there")
+
+
+def _add_run_options(run: argparse.ArgumentParser) -> None:
+    _add_request_options(run)
+    _add_json(run)
+    run.add_argument("--trace", type=Path, metavar="FILE.npz", help="write the softmax states and the run's tensors")
+    run.add_argument(
+        "--session", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="keep the run in this session file"
+    )
+
+
+def _add_screenshot_options(shot: argparse.ArgumentParser) -> None:
+    shot.add_argument("output", type=Path, metavar="OUT.png")
+    _add_request_options(shot)
+    _add_window_options(shot, argparse.SUPPRESS)
+    shot.add_argument("--run", type=int, metavar="N", help="which run of --session (default: the last finished)")
+    names = (f"{name} ({title})" if title else name for name, title in PANEL_NAMES.items())
+    shot.add_argument("--panel", metavar="NAME", help=f"only this panel: {', '.join(names)}")
+    shot.add_argument("--scale", type=float, default=2.0, metavar="X", help="pixels per unit, 0.5 to 4 (default 2)")
+
+
+def _add_request_options(parser: argparse.ArgumentParser) -> None:
+    _add_problem(parser.add_argument_group("problem"))
+    _add_tile(
+        parser.add_argument_group(
+            "tile", "what is not given is chosen for the problem and the device; for the article's kernel it is 16 x 16"
+        )
+    )
+    _add_measuring(parser.add_argument_group("measuring"))
+
+
+def _add_problem(problem: argparse._ArgumentGroup) -> None:
+    problem.add_argument(
+        "--preset", metavar="NAME", default=argparse.SUPPRESS, help="a named problem (see: presets); options change it"
+    )
+    problem.add_argument("-m", type=int, help="query rows")
+    problem.add_argument("-n", type=int, help="keys")
+    problem.add_argument("-d", type=int, help="features of a head")
+    problem.add_argument("--batch", type=int, metavar="COUNT", help="batches (default 1)")
+    problem.add_argument("--heads", type=int, metavar="COUNT", help="query heads of a batch (default 1)")
+    problem.add_argument(
+        "--kv-heads", type=int, metavar="COUNT", help="key heads of a batch, which query heads share evenly (default 1)"
+    )
+    problem.add_argument("--dtype", metavar="|".join(DTYPES))
+    problem.add_argument(
+        "--causal",
+        action="store_true",
+        default=None,
+        help="mask: the last query row sees every key, the one before one fewer",
+    )
+    problem.add_argument("--seed", type=int)
+    inputs = "; ".join(f"{name}: {meaning}" for name, meaning in INPUT_DISTRIBUTIONS.items())
+    problem.add_argument("--inputs", metavar="|".join(INPUT_DISTRIBUTIONS), help=inputs)
+
+
+def _add_tile(tile: argparse._ArgumentGroup) -> None:
+    tile.add_argument("--kernel", metavar="NAME", help="see: kernels")
+    for name in ("block-m", "block-n", "num-warps", "num-stages"):
+        tile.add_argument(f"--{name}", type=int, metavar="COUNT")
+    tile.add_argument(
+        "--splits",
+        type=_splits,
+        metavar="auto|COUNT",
+        help="programs that share the keys of a query block, with as many key tiles each: fewer where fewer do",
+    )
+    tile.add_argument(
+        "--precision",
+        metavar="|".join(PRECISIONS),
+        help="of the fp32 dots on a GPU; the interpreter computes all but fp16x3 in full precision",
+    )
+
+
+def _add_measuring(measuring: argparse._ArgumentGroup) -> None:
+    protocols = "; ".join(f"{name}: {meaning}" for name, meaning in PROTOCOLS.items())
+    measuring.add_argument("--protocol", metavar="|".join(PROTOCOLS), help=protocols)
+    other = f"not for {FIXED_COUNT}"
+    measuring.add_argument("--max-seconds", type=float, metavar="S", help=f"limit of timing both (default 5; {other})")
+    measuring.add_argument(
+        "--max-samples", type=int, metavar="COUNT", help=f"limit of samples of each (default 20000; {other})"
+    )
+    measuring.add_argument("--sdpa", metavar="|".join(SDPA_CHOICES))
+    measuring.add_argument("--device", metavar="|".join(DEVICE_CHOICES))
+    for name in ("rtol", "atol"):
+        measuring.add_argument(f"--{name}", type=float, help="default: the preset's, or what dtype and precision need")
+    measuring.add_argument(
+        "--time-limit", dest="time_limit_s", type=float, metavar="S", help="longest silence of the engine, in seconds"
+    )
+
+
+def _splits(text: str) -> int:
+    if text == "auto":
+        return AUTO_SPLITS
+    if not re.fullmatch(r"-?\d{1,4000}", text):  # int() takes no more digits than 4300
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of splits; allowed are {SPLITS_ALLOWED}")
+    return int(text)
+
+
+def _size(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d{3,5})x(\d{3,5})", text)
+    sides = zip(LEAST_SIZE, map(int, match.groups()), MOST_SIZE, strict=True) if match is not None else ()
+    if match is None or not all(least <= side <= most for least, side, most in sides):
+        allowed = " to ".join(f"{width}x{height}" for width, height in (LEAST_SIZE, MOST_SIZE))
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; allowed are {allowed}")
+    return int(match[1]), int(match[2])

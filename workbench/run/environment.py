@@ -1,0 +1,104 @@
+"""Where the engine runs, what it can run there, and with what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.run.request import WARPS
+
+Mode = Literal["cuda", "interpreter"]
+
+INTERPRETER_LABEL = "interpreter, not GPU time"
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """Where the engine runs, and the versions of what it runs with.
+
+    `memory_bytes` is what the device (or the machine, on the interpreter) holds in all;
+    `shared_bytes` is the most shared memory one program may take, 0 on the interpreter.
+    """
+
+    name: str
+    mode: Mode
+    torch: str
+    triton: str
+    python: str
+    memory_bytes: int
+    cuda: str = ""
+    driver: str = ""
+    capability: str = ""
+    sm_count: int = 0
+    shared_bytes: int = 0
+
+    @property
+    def mode_label(self) -> str:
+        """How its clock must be named beside every time."""
+        return "GPU" if self.mode == "cuda" else INTERPRETER_LABEL
+
+
+@dataclass(frozen=True)
+class VariantInfo:
+    """What a kernel variant accepts, as the child announces it; see `kernels.KernelVariant`.
+
+    `dtypes` are those that it is right in on this device.
+    `newer_precisions` are those for which the Triton there is too old.
+    `unavailable` says why it cannot run on this device, "" if it can.
+    """
+
+    name: str
+    title: str
+    description: str
+    dtypes: tuple[str, ...]
+    precisions: tuple[str, ...]
+    max_d: int
+    block_ms: tuple[int, ...]
+    block_ns: tuple[int, ...]
+    d_step: int
+    heads: bool
+    causal: bool
+    splits: bool
+    unavailable: str = ""
+    warps: tuple[int, ...] = WARPS
+    newer_precisions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BaselineInfo:
+    """A baseline on this device: a backend of SDPA, or another attention that PyTorch's users have.
+
+    `dtypes` are those it takes there; D is a multiple of `d_step` from `min_d` to `max_d`. All take heads, grouped
+    heads and the causal mask, in the way that `description` says. `unavailable` says why it cannot run on this device,
+    "" if it can. A baseline whose package is not installed is not announced.
+    """
+
+    name: str
+    dtypes: tuple[str, ...]
+    description: str = ""
+    unavailable: str = ""
+    min_d: int = 1
+    max_d: int = 256
+    d_step: int = 1
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a run was made of, beyond what its device and its request say.
+
+    `kernel_file` is the file of the kernel's launcher, from the project's folder on, and `revision` that of git which
+    last holds it: "" outside git, with a "+" where the file differs from it. `source_sha256` is of all modules that
+    the kernel is made of. `power_limit_w`, `application_clocks` ("1980 MHz, memory 2619 MHz") and `ecc` ("on", "off")
+    are the GPU's, None and "" where it does not say. `load_average` is the host's when the run began, over the last
+    1, 5 and 15 minutes, on `cpu_cores`; torch may use `torch_threads` of them. They are empty and 0 in older runs.
+    """
+
+    kernel_file: str = ""
+    revision: str = ""
+    source_sha256: str = ""
+    power_limit_w: float | None = None
+    application_clocks: str = ""
+    ecc: str = ""
+    load_average: tuple[float, ...] = ()
+    cpu_cores: int = 0
+    torch_threads: int = 0

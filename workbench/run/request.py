@@ -1,0 +1,109 @@
+"""What can be asked for: a problem, and one run of a kernel on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kernels.plain.tiles import TileConfig
+
+DTYPES = ("fp32", "fp16", "bf16")
+DTYPE_BYTES = {"fp32": 4, "fp16": 2, "bf16": 2}
+PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6", "fp16x3")
+SDPA_CHOICES = ("auto", "math", "efficient", "flash", "cudnn", "flex", "flash_attn", "flash_attn_3", "none")
+WARPS = (1, 2, 4, 8, 16, 32)
+DEVICE_CHOICES = ("auto", "cuda", "interpreter")
+PROTOCOLS = {
+    "article": "the article's: a fixed number of launches in one unbroken block, then single ones, caches as they are",
+    "cold": "CUDA events around each launch, the L2 cache flushed before it: the usual choice to compare kernels",
+    "warm": "CUDA events around each launch, caches as the last launch left them",
+    "graph": "launches replayed as a CUDA graph, so that what a launch costs the CPU is out; caches warm",
+    "graph-cold": "a CUDA graph that flushes the L2 cache before each launch, timed by events within the graph",
+    "profiler": "time on the GPU alone, by CUPTI through torch.profiler; caches warm",
+}
+# By the host's clock, on the interpreter, these two alone mean something: there is no L2 to flush, and no graph.
+HOST_PROTOCOLS = ("article", "warm")
+# Triton's interpreter multiplies bf16 wrongly.
+HOST_DTYPES = ("fp32", "fp16")
+INPUT_DISTRIBUTIONS = {
+    "normal": "independent standard normal values",
+    "uniform": "uniform in [-0.1, 0.1]",
+    "outliers": "standard normal, one value in 256 multiplied by 20",
+    "constant": "every value 0.5: all scores are equal, and a GPU that flips no bits draws less power, which flatters",
+    "zeros": "every value 0: as constant, and the output is 0 as well",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An attention problem: Q is M x D, K and V are N x D, per head; `heads` query heads share `kv_heads` key heads.
+
+    The causal mask is aligned to the lower right: row i sees the keys up to i + N - M, the last row sees all.
+    `seed` and `inputs` (a key of INPUT_DISTRIBUTIONS) decide the values, so that a run can be repeated.
+    """
+
+    m: int
+    n: int
+    d: int
+    batch: int = 1
+    heads: int = 1
+    kv_heads: int = 1
+    dtype: str = "fp32"
+    causal: bool = False
+    seed: int = 0
+    inputs: str = "normal"
+
+    @property
+    def shape(self) -> str:
+        """M x N x D as people write it."""
+        return f"{self.m} × {self.n} × {self.d}"
+
+    @property
+    def total_heads(self) -> int:
+        """Query heads of all batches: the length of the head axis of what a run sends."""
+        return self.batch * self.heads
+
+    @property
+    def blind_rows(self) -> int:
+        """First rows of each head that see no key: M - N of them under a causal mask, where M > N."""
+        return max(0, self.m - self.n) if self.causal else 0
+
+    @property
+    def visible_pairs(self) -> int:
+        """Pairs of a query row and a key that the mask lets through, in one head."""
+        if not self.causal:
+            return self.m * self.n
+        rows = min(self.m, self.n)  # rows that see a key: they see n - rows + 1 to n of them
+        return rows * (2 * self.n - rows + 1) // 2
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations of the two matrix products: 4 D per visible pair, a multiply-add being two."""
+        return 4 * self.total_heads * self.visible_pairs * self.d
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """One run of a kernel and, unless `sdpa` is "none", of PyTorch's SDPA beside it.
+
+    `auto_tile` names the fields of `tile` that the engine is to choose for its device, by `TileConfig.default`; the
+    request in `Started` has what it chose, and none left to choose. `time_limit_s` is the longest silence the host
+    accepts from the engine, in seconds, before it ends it; None leaves that to the host. Timing kernel and baseline
+    together ends after `max_seconds`, and after `max_samples` of each, if their medians are not known well enough
+    before; `article` takes its own counts.
+    """
+
+    problem: Problem
+    tile: TileConfig = field(default_factory=TileConfig)
+    kernel: str = "article"
+    precision: str = "ieee"
+    sdpa: str = "auto"
+    device: str = "auto"
+    protocol: str = "article"
+    rtol: float = 2e-3
+    atol: float = 2e-3
+    trace: bool = True
+    keep_tensors: bool = False
+    time_limit_s: float | None = None
+    auto_tile: tuple[str, ...] = ()
+    max_seconds: float = 5.0
+    max_samples: int = 20_000

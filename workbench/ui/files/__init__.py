@@ -1,0 +1,1 @@
+"""What the window does with files: dialogs, recordings and sessions, pictures."""

@@ -1,0 +1,96 @@
+"""Pictures of the window or of one panel, sharper than the screen."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from PyQt6.QtCore import QRect, QSize, Qt
+from PyQt6.QtGui import QFontMetrics, QGuiApplication, QImage, QPainter
+from PyQt6.QtWidgets import QWidget
+
+from workbench.ui.plots.heatmap import HeatmapView
+from workbench.ui.plots.kept_picture import PlotArea
+
+DEFAULT_SCALE = 2.0
+MARGIN = 8  # px around a caption
+SEPARATOR = " · "  # between the parts of a caption
+
+
+class PictureError(Exception):
+    """A picture cannot be written; the text names the file and says why."""
+
+
+def take_picture(widget: QWidget, scale: float = DEFAULT_SCALE, caption: str = "") -> QImage:
+    """`widget` as it is now, drawn anew with `scale` pixels per unit of the layout, and `caption` below it.
+
+    The parts of a caption, between "·", are parted at the ends of lines only.
+    """
+    lines = _lines(caption, widget.fontMetrics(), widget.width() - 2 * MARGIN) if caption else []
+    below = widget.fontMetrics().lineSpacing() * len(lines) + 2 * MARGIN if lines else 0
+    size = widget.size() + QSize(0, below)
+    image = _blank(widget, size, scale)
+    painter = QPainter(image)
+    if painter.deviceTransform().m11() > scale:  # older Qt takes a ratio below 1 for 1: drawn at 1, and then shrunk
+        painter.end()
+        image = _blank(widget, size, 1.0)
+        painter = QPainter(image)
+    _render(widget, painter, scale)
+    painter.setFont(widget.font())
+    painter.setPen(widget.palette().windowText().color())
+    area = QRect(MARGIN, widget.height() + MARGIN, widget.width() - 2 * MARGIN, below)
+    painter.drawText(area, Qt.AlignmentFlag.AlignLeft, "\n".join(lines))
+    painter.end()
+    return image if image.devicePixelRatio() == scale else _shrunk(image, size * scale, scale)
+
+
+def _blank(widget: QWidget, size: QSize, scale: float) -> QImage:
+    """An image for `size` units of the layout, of `scale` pixels each, in the background's colour of `widget`."""
+    image = QImage(size * scale, QImage.Format.Format_ARGB32_Premultiplied)
+    image.setDevicePixelRatio(scale)
+    image.fill(widget.palette().window().color())
+    return image
+
+
+def _shrunk(image: QImage, size: QSize, scale: float) -> QImage:
+    """`image` at `size` pixels, of which `scale` make a unit of the layout."""
+    small = image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation)
+    small.setDevicePixelRatio(scale)
+    return small
+
+
+def _render(widget: QWidget, painter: QPainter, scale: float) -> None:
+    """Draw `widget` with its plots as they are now, and its maps as finely as the picture shows them."""
+    with ExitStack() as finer:
+        for plots in widget.findChildren(PlotArea):
+            plots.settle()
+        for view in (widget, *widget.findChildren(HeatmapView)):
+            if isinstance(view, HeatmapView):
+                finer.enter_context(view.drawn_at(scale))
+                view.graphics.settle()
+        widget.render(painter)
+
+
+def _lines(caption: str, metrics: QFontMetrics, room: int) -> list[str]:
+    """`caption` in lines of `room` pixels at most, where its parts allow that."""
+    lines = [""]
+    for part in caption.split(SEPARATOR):
+        longer = SEPARATOR.join(filter(None, (lines[-1], part)))
+        if metrics.horizontalAdvance(longer) <= room or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return lines
+
+
+def save_picture(image: QImage, path: Path) -> None:
+    """Write `image` in the format of the file's name. Raises PictureError if that fails."""
+    if not image.save(str(path)):
+        raise PictureError(f"{path} cannot be written; allowed is a .png or .jpg file in a folder that can")
+
+
+def copy_picture(image: QImage) -> None:
+    """Put `image` on the clipboard."""
+    clipboard = QGuiApplication.clipboard()
+    assert clipboard is not None
+    clipboard.setImage(image)

@@ -1,0 +1,220 @@
+"""What the form offers: which choices cannot work and why, and how the rest follows a new kernel or dtype.
+
+Without Qt: requests in, requests and reasons out. `find_faults` alone decides what can work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from kernels.plain.tiles import AUTO_SPLITS, TileConfig, resolved_splits
+from workbench.analysis.presets import Preset
+from workbench.analysis.tile import with_chosen_tile
+from workbench.analysis.tolerances import default_tolerance
+from workbench.analysis.validate import Fault, find_faults
+from workbench.run.environment import VariantInfo
+from workbench.run.events import Ready
+from workbench.run.request import DTYPES, SDPA_CHOICES, Problem, RunRequest
+
+TILE_FIELDS = tuple(f.name for f in fields(TileConfig))
+# From the least exact to the most: a precision that cannot be had gives way to the next one that is no worse.
+BY_EXACTNESS = ("tf32", "bf16x3", "tf32x3", "fp16x3", "bf16x6", "ieee")
+ARTICLE = "article"  # its tile is what the article describes, so choosing this kernel changes no tile
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A request after the fields that had to follow; `notes` says under which field what was changed and why."""
+
+    request: RunRequest
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FormRules:
+    """Answers questions about requests by what the engine has announced; before that, by the general rules alone."""
+
+    ready: Ready | None = None
+
+    def faults(self, request: RunRequest) -> tuple[Fault, ...]:
+        """Everything that cannot work about `request`."""
+        if self.ready is None:
+            return find_faults(request)
+        return find_faults(request, self.ready.device, self.ready.variants, self.ready.baselines)
+
+    def variant(self, name: str) -> VariantInfo | None:
+        """The kernel called `name`, or None where none is announced."""
+        return next((v for v in self._variants if v.name == name), None)
+
+    def reason(self, request: RunRequest, name: str, value: object) -> str:
+        """Why the field `name` cannot be `value` while all else stays, in one line; "" if it can."""
+        return self._message(put(request, name, value), name)
+
+    def reasons(self, request: RunRequest, name: str, values: Iterable[str]) -> dict[str, str]:
+        """The `values` that the field `name` cannot take, with the reason of each."""
+        found = ((value, self.reason(request, name, value)) for value in values)
+        return {value: reason for value, reason in found if reason}
+
+    def kernel_reasons(self, request: RunRequest) -> dict[str, str]:
+        """The kernels that cannot take the problem, with the reasons; what follows the kernel is no reason."""
+        reasons: dict[str, str] = {}
+        for variant in self._variants:
+            following = self.with_kernel(replace(request, kernel=variant.name), request).request
+            reason = "; ".join(sorted(fault.message for fault in self._faults_of_kernel(following)))
+            if reason:
+                reasons[variant.name] = reason
+        return reasons
+
+    def best_tile(self, request: RunRequest) -> TileConfig | None:
+        """The tile to begin with for the problem, kernel and precision; None before the engine is known, or in vain."""
+        problem = request.problem
+        sized = all(side >= 1 for side in (problem.m, problem.n, problem.d, problem.batch, problem.heads))
+        if self.ready is None or self.variant(request.kernel) is None or not sized:
+            return None
+        return with_chosen_tile(replace(request, auto_tile=TILE_FIELDS), self.ready.device, self.ready.variants).tile
+
+    def with_kernel(self, request: RunRequest, before: RunRequest) -> Settled:
+        """What follows a new kernel: dtype and precision that it takes, its own tile; `before` had the old one."""
+        settled = self._with_precision(self._moved(Settled(request), "dtype", DTYPES))
+        return self._with_tile(_with_usual_tolerances(settled, before))
+
+    def with_dtype(self, request: RunRequest, before: RunRequest) -> Settled:
+        """What follows a new dtype or precision: a precision and a backend that can be, and the usual tolerances."""
+        return _with_usual_tolerances(self._with_precision(Settled(request)), before)
+
+    def with_heads(self, request: RunRequest) -> Settled:
+        """As many KV heads as query heads, where that is a number of heads."""
+        heads = request.problem.heads
+        return Settled(put(request, "kv_heads", heads) if heads >= 1 else request)
+
+    def with_preset(self, request: RunRequest, preset: Preset) -> Settled:
+        """`request` with all of `preset`, and a kernel that can take its problem if the present one cannot."""
+        wanted = replace(request, problem=preset.problem, tile=preset.tile)
+        settled = Settled(wanted)
+        reason = self._unable(wanted)
+        able = next((v.name for v in self._variants if not self._unable(replace(wanted, kernel=v.name))), "")
+        if reason and able:
+            settled = Settled(replace(wanted, kernel=able), {"kernel": f"was {wanted.kernel}: {reason}"})
+        settled = self._with_tile(self._with_precision(settled))
+        rtol, atol = preset.tolerances(settled.request.problem.dtype, settled.request.precision)
+        return replace(settled, request=replace(settled.request, rtol=rtol, atol=atol))
+
+    def splits_notes(self, request: RunRequest) -> dict[str, str]:
+        """What becomes of a number of key splits that a launch does not make, for its field; {} where it makes it."""
+        asked = request.tile.splits
+        if self.ready is None or asked == AUTO_SPLITS or self.faults(request):
+            return {}
+        made = resolved_splits(request.problem, request.tile, self.ready.device.sm_count)
+        if made == asked:
+            return {}
+        return {"splits": f"{made} of {asked} are made: each takes whole key tiles, and none is left without keys"}
+
+    @property
+    def _variants(self) -> tuple[VariantInfo, ...]:
+        return self.ready.variants if self.ready is not None else ()
+
+    def _unable(self, request: RunRequest) -> str:
+        """Why the kernel of `request` cannot take its very problem; "" if it can."""
+        able = replace(request, precision="ieee")
+        return next((f.message for f in self._faults_of_kernel(able, also=("dtype",))), "")
+
+    def _faults_of_kernel(self, request: RunRequest, also: tuple[str, ...] = ()) -> Iterator[Fault]:
+        """Faults of the kernel's own, in the fields that the form leaves to the user, and in those in `also`."""
+        if self.ready is None:
+            return iter(())
+        anyway = find_faults(request, self.ready.device, (), self.ready.baselines)
+        moving = {"dtype", "precision", "sdpa", *TILE_FIELDS}.difference(also)
+        return (f for f in self.faults(request) if f not in anyway and f.field not in moving)
+
+    def _message(self, request: RunRequest, name: str) -> str:
+        return next((fault.message for fault in self.faults(request) if fault.field == name), "")
+
+    def _moved(self, settled: Settled, name: str, order: tuple[str, ...]) -> Settled:
+        """The nearest of `order` for the field `name` if it has a fault, with a note; else the same."""
+        request = settled.request
+        fault = self._message(request, name)
+        if not fault:
+            return settled
+        value = str(look_up(request, name))
+        able = (other for other in _nearest_first(value, order, name) if not self.reason(request, name, other))
+        other = next(able, value)
+        if other == value:
+            return settled
+        why = fault.partition("; ")[2] or fault
+        return Settled(put(request, name, other), {**settled.notes, name: f"was {value}: {why}"})
+
+    def _with_precision(self, settled: Settled) -> Settled:
+        """A precision and a backend that take the dtype."""
+        return self._moved(self._moved(settled, "precision", BY_EXACTNESS), "sdpa", SDPA_CHOICES)
+
+    def _with_tile(self, settled: Settled) -> Settled:
+        """The kernel's own tile; of the article's kernel the same as before where it takes that, else the nearest."""
+        request, notes = settled.request, dict(settled.notes)
+        variant, best = self.variant(request.kernel), self.best_tile(request)
+        if variant is None or best is None:
+            return settled
+        if request.kernel != ARTICLE:
+            return Settled(replace(request, tile=best), notes)
+        if not variant.splits and request.tile.splits == AUTO_SPLITS:
+            request = put(request, "splits", 1)
+        limits = (("block_m", variant.block_ms), ("block_n", variant.block_ns), ("num_warps", variant.warps))
+        for name, allowed in (*limits, ("splits", (1,))):
+            fault, value = self._message(request, name), getattr(request.tile, name)
+            if fault:
+                request = put(request, name, min(allowed, key=lambda other: abs(other - value)))
+                notes[name] = f"was {value}: {fault.partition('; ')[2] or fault}"
+        return Settled(request, notes)
+
+
+def is_exact(request: RunRequest) -> bool:
+    """Whether there is no precision to choose: 16-bit inputs, with the one precision that they take."""
+    return request.problem.dtype != "fp32" and request.precision == "ieee"
+
+
+def is_preset(request: RunRequest, preset: Preset) -> bool:
+    """Whether it is that problem with those tolerances; the tile goes with the kernel."""
+    tolerances = preset.tolerances(request.problem.dtype, request.precision)
+    return (request.problem, request.rtol, request.atol) == (preset.problem, *tolerances)
+
+
+def put(request: RunRequest, name: str, value: object) -> RunRequest:
+    """`request` with another value of the field `name`, wherever in it that is."""
+    changes: dict[str, Any] = {name: value}
+    if hasattr(request, name):
+        return replace(request, **changes)
+    if hasattr(request.problem, name):
+        return replace(request, problem=replace(request.problem, **changes))
+    return replace(request, tile=replace(request.tile, **changes))
+
+
+def look_up(request: RunRequest, name: str) -> object:
+    """The value of the field `name`, wherever in the request it is."""
+    owner: RunRequest | Problem | TileConfig = next(
+        part for part in (request, request.problem, request.tile) if hasattr(part, name)
+    )
+    return getattr(owner, name)
+
+
+def _nearest_first(value: str, order: tuple[str, ...], name: str) -> list[str]:
+    """`order` as it is to be tried in place of `value`: by distance; precisions that are no worse before worse ones."""
+    if name == "sdpa" or value not in order:
+        return list(order)
+    at = order.index(value)
+    if name == "precision":
+        return [*order[at:], *reversed(order[:at])]
+    return sorted(order, key=lambda other: abs(order.index(other) - at))
+
+
+def _with_usual_tolerances(settled: Settled, before: RunRequest) -> Settled:
+    """Tolerances that were the usual ones of the old dtype and precision become those of the new."""
+    request = settled.request
+    old = default_tolerance(before.problem.dtype, before.precision)
+    new = default_tolerance(request.problem.dtype, request.precision)
+    if new == old or (before.rtol, before.atol) != (old, old):
+        return settled
+    dtype, precision = request.problem.dtype, request.precision
+    what = dtype if precision == "ieee" else f"{dtype} in {precision}"
+    notes = {**settled.notes, "rtol": f"both were {old:g}: {new:g} is usual for {what}"}
+    return Settled(replace(request, rtol=new, atol=new), notes)

@@ -1,0 +1,238 @@
+"""What the form consists of: its fields with their labels, units and tooltips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from workbench.analysis.presets import PRESETS
+from workbench.analysis.validate import BLOCK_RANGE, STAGES
+from workbench.run.request import INPUT_DISTRIBUTIONS, PROTOCOLS, WARPS, RunRequest
+from workbench.ui.form.fields import AutoField, Choice, Field, Flag, FloatField, IntField, SecondsField
+from workbench.ui.form.rows import Row, make_row
+from workbench.ui.form.rules import look_up
+
+CUSTOM = "Custom"
+TILE_GROUP = "Kernel"
+BLOCKS = tuple(2**power for power in range(32) if BLOCK_RANGE[0] <= 2**power <= BLOCK_RANGE[1])
+POWERS = tuple(2**power for power in range(11))
+
+DTYPE_TIPS = {
+    "fp32": "32-bit floats: an 8-bit exponent, 23 bits of fraction",
+    "fp16": "16-bit floats: a 5-bit exponent, 10 bits of fraction",
+    "bf16": "16-bit floats with the range of fp32: an 8-bit exponent, 7 bits of fraction",
+}
+PRECISION_TIPS = {
+    "ieee": "every product in fp32, on the CUDA cores",
+    "tf32": "inputs cut to 10 bits of fraction, one product on the tensor cores",
+    "tf32x3": "inputs in two tf32 parts, three products on the tensor cores: nearly fp32",
+    "bf16x3": "inputs in two bf16 parts, three products on the tensor cores",
+    "bf16x6": "inputs in three bf16 parts, six products on the tensor cores: as good as fp32",
+    "fp16x3": "inputs in two fp16 parts, three products on the tensor cores",
+}
+SDPA_TIPS = {
+    "auto": "the backend PyTorch chooses; the result says which one it took",
+    "math": "matrix products and softmax as separate kernels",
+    "efficient": "memory-efficient attention",
+    "flash": "FlashAttention 2 as PyTorch builds it in",
+    "cudnn": "cuDNN's attention",
+    "flex": "PyTorch's FlexAttention, compiled",
+    "flash_attn": "FlashAttention 2 of the package flash_attn",
+    "flash_attn_3": "FlashAttention 3 of the package flash_attn_interface, for Hopper",
+    "none": "run the kernel alone",
+}
+DEVICE_TIPS = {
+    "auto": "the GPU if there is one, else Triton's interpreter",
+    "cuda": "the NVIDIA GPU",
+    "interpreter": "Triton's interpreter on the CPU: the same tiles and values, but no GPU time",
+}
+BEST_TILE_TIP = (
+    "The tile measured to be fastest on an H200 for the nearest problem (kernels/measured/tiles.json); "
+    "64 × 64 where nothing was measured for this kernel, and a large one on the interpreter. (Ctrl+B)"
+)
+TOLERANCE_TIP = "The output passes if |out - float64| <= atol + rtol |float64| everywhere. Up and Down: powers of ten."
+
+
+@dataclass(frozen=True)
+class FieldSpec:
+    """One field of the form. `name` is the request's field and the widget's objectName.
+
+    `beside` puts it in the line of the field before it; such a line has no units.
+    """
+
+    group: str
+    name: str
+    label: str
+    unit: str
+    tip: str
+    make: Callable[[], Field]
+    beside: bool = False
+
+
+_PROBLEM = (
+    FieldSpec("Problem", "m", "M", "query rows", "Rows of Q and of the output. Page Up and Page Down: ± 10.", IntField),
+    FieldSpec("Problem", "n", "N", "key rows", "Rows of K and V. Page Up and Page Down: ± 10.", IntField),
+    FieldSpec("Problem", "d", "D", "features", "Columns of Q, K, V and of the output: the head's width.", IntField),
+    FieldSpec(
+        "Problem",
+        "batch",
+        "Batch",
+        "sequences",
+        "Sequences computed at once. Up and Down: powers of two.",
+        lambda: IntField(POWERS),
+    ),
+    FieldSpec(
+        "Problem",
+        "heads",
+        "Heads",
+        "",
+        "Query heads of each sequence. Up and Down: powers of two.",
+        lambda: IntField(POWERS),
+    ),
+    FieldSpec(
+        "Problem",
+        "kv_heads",
+        "KV",
+        "",
+        "Key and value heads of each sequence, a divisor of the query heads: fewer of them are grouped-query "
+        "attention, one is multi-query attention. Up and Down: powers of two.",
+        lambda: IntField(POWERS),
+        beside=True,
+    ),
+    FieldSpec(
+        "Problem",
+        "dtype",
+        "dtype",
+        "",
+        "Number format of Q, K, V and of the output. Sums are kept in fp32.",
+        lambda: Choice(DTYPE_TIPS),
+    ),
+    FieldSpec(
+        "Problem",
+        "causal",
+        "causal",
+        "",
+        "Causal mask, aligned to the lower right: query row i sees the keys up to i + N - M, the last row sees all.",
+        lambda: Flag("causal"),
+        beside=True,
+    ),
+    FieldSpec(
+        "Problem",
+        "inputs",
+        "Inputs",
+        "",
+        "How the values of Q, K and V are distributed.",
+        lambda: Choice(INPUT_DISTRIBUTIONS),
+    ),
+    FieldSpec(
+        "Problem",
+        "seed",
+        "Seed",
+        "",
+        "Seed of the inputs: the same gives the same values.",
+        lambda: IntField((), 0),
+        beside=True,
+    ),
+)
+
+_TILE = (
+    FieldSpec(TILE_GROUP, "kernel", "Kernel", "", "The Triton kernel to measure.", lambda: Choice({"article": ""})),
+    FieldSpec(
+        TILE_GROUP,
+        "precision",
+        "Precision",
+        "",
+        "How products of fp32 inputs are made. The interpreter makes all of them in fp32, whatever is chosen.",
+        lambda: Choice(PRECISION_TIPS),
+    ),
+    FieldSpec(
+        TILE_GROUP,
+        "block_m",
+        "BLOCK_M",
+        "query rows",
+        "Query rows of one program: a head has M / BLOCK_M programs, rounded up. Up and Down: what the kernel takes.",
+        lambda: IntField(BLOCKS),
+    ),
+    FieldSpec(
+        TILE_GROUP,
+        "block_n",
+        "BLOCK_N",
+        "key rows",
+        "Key rows that a program takes in at once: one update of m and l each. Up and Down: what the kernel takes.",
+        lambda: IntField(BLOCKS),
+    ),
+    FieldSpec(
+        TILE_GROUP,
+        "splits",
+        "splits",
+        "key splits",
+        "Programs that share the keys of one block of query rows; their partial results are combined afterwards. "
+        "auto or 0: as many as fill the device. Up and Down: powers of two.",
+        lambda: AutoField((0, *POWERS)),
+    ),
+    FieldSpec(
+        TILE_GROUP,
+        "num_warps",
+        "num_warps",
+        "",
+        "Warps of 32 threads that share one program. More warps: fewer registers needed in each thread.",
+        lambda: IntField(WARPS),
+    ),
+    FieldSpec(
+        TILE_GROUP,
+        "num_stages",
+        "stages",
+        "",
+        "num_stages: how many key tiles the compiler keeps in flight (software pipelining). "
+        "Each stage takes shared memory anew.",
+        lambda: IntField(tuple(STAGES)),
+        beside=True,
+    ),
+)
+
+_MEASURING = (
+    FieldSpec(
+        "Measuring",
+        "sdpa",
+        "SDPA",
+        "",
+        "What the kernel is held against: a backend of PyTorch's scaled_dot_product_attention, or another attention.",
+        lambda: Choice(SDPA_TIPS),
+    ),
+    FieldSpec(
+        "Measuring",
+        "protocol",
+        "Protocol",
+        "",
+        "How launches are timed; every figure names it.",
+        lambda: Choice(PROTOCOLS),
+    ),
+    FieldSpec(
+        "Measuring",
+        "max_seconds",
+        "at most",
+        "seconds",
+        "The longest that timing kernel and SDPA may take, in seconds. It ends earlier once the 95% interval of both "
+        "medians is within 1%. Protocol article has a fixed number of launches instead.",
+        SecondsField,
+    ),
+    FieldSpec("Measuring", "device", "Device", "", "Where it runs.", lambda: Choice(DEVICE_TIPS)),
+    FieldSpec("Measuring", "rtol", "rtol", "relative", f"Relative tolerance. {TOLERANCE_TIP}", FloatField),
+    FieldSpec("Measuring", "atol", "atol", "absolute", f"Absolute tolerance. {TOLERANCE_TIP}", FloatField),
+)
+
+FIELDS = (*_PROBLEM, *_TILE, *_MEASURING)
+
+
+def make_preset_row() -> Row:
+    """The list of presets. "Custom" cannot be chosen: it says that the form matches none of them."""
+    choice = Choice({CUSTOM: "", **{preset.name: preset.title for preset in PRESETS}})
+    choice.set_reasons({CUSTOM: "shown when the form matches no preset"})
+    return make_row(choice, "preset", "Preset", "", "Problems people know: shape, tile and tolerances at once.")
+
+
+def differing_fields(one: RunRequest, other: RunRequest) -> tuple[str, ...]:
+    """The labels of the fields that differ. A device that is left open ("auto") agrees with any."""
+    open_device = "auto" in (one.device, other.device)
+    names = (spec for spec in FIELDS if not (spec.name == "device" and open_device))
+    return tuple(spec.label for spec in names if look_up(one, spec.name) != look_up(other, spec.name))

@@ -1,0 +1,84 @@
+"""Which head a map is of: its name, and the list to choose it from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PyQt6.QtCore import QSize, pyqtSignal
+from PyQt6.QtWidgets import QComboBox
+
+from workbench.run.request import Problem
+from workbench.words.runs import head_text
+
+ARROW_WIDTH = 46  # px of the arrow, the padding and the frame
+
+
+class HeadBox(QComboBox):
+    """The heads whose maps were kept, by number; hidden where the problem has a single head.
+
+    `chosen` says that the user has chosen another one.
+    """
+
+    chosen = pyqtSignal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._heads: tuple[int, ...] = ()
+        self._problem: Problem | None = None
+        self._longest = ""
+        self.setAccessibleName("Head")
+        self.setMaxVisibleItems(20)
+        self.currentIndexChanged.connect(self._on_change)
+        self.hide()
+
+    def sizeHint(self) -> QSize:
+        """Room for the longest name; Qt would measure all of them, and there may be very many."""
+        return QSize(self.fontMetrics().horizontalAdvance(self._longest) + ARROW_WIDTH, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        """As the size hint: what head a map is of is never cut."""
+        return self.sizeHint()
+
+    def show_heads(self, problem: Problem, heads: Sequence[int], count: int, wanted: int | None) -> int:
+        """Offer the heads of a map whose first axis has `count` of them; returns the index of the one to show.
+
+        `heads` are their numbers, empty for all in order; `wanted` is the number to show if it is among them.
+        """
+        numbers = tuple(heads) or tuple(range(count))
+        blocked = self.blockSignals(True)
+        if (problem, numbers) != (self._problem, self._heads):
+            self._problem, self._heads = problem, numbers
+            self._fill(problem)
+        index = numbers.index(wanted) if wanted in numbers else 0
+        self.setCurrentIndex(index)
+        self.blockSignals(blocked)
+        self.setVisible(problem.total_heads > 1)
+        self._explain()
+        return index
+
+    def number(self) -> int:
+        """The number of the head that is shown, counted over all batches."""
+        return self._heads[self.currentIndex()] if self._heads else 0
+
+    def _fill(self, problem: Problem) -> None:
+        names = [f"{head_text(problem, number)} of {problem.heads}" for number in self._heads]
+        self.clear()
+        self.addItems(names)
+        self._longest = max(names, key=len, default="")
+        self.updateGeometry()
+
+    def _explain(self) -> None:
+        """Say in the tooltip which KV head this one shares, and whether others were left out."""
+        problem = self._problem
+        assert problem is not None
+        lines = ["The head that is shown; the first is number 0."]
+        if problem.kv_heads != problem.heads:
+            shared = self.number() % problem.heads * problem.kv_heads // problem.heads
+            lines.append(f"It reads KV head {shared} of {problem.kv_heads}.")
+        if len(self._heads) < problem.total_heads:
+            lines.append(f"Of {problem.total_heads} heads {len(self._heads)} were kept.")
+        self.setToolTip("\n".join(lines))
+
+    def _on_change(self) -> None:
+        self._explain()
+        self.chosen.emit()

@@ -1,0 +1,60 @@
+"""The ceilings that the window knows: the engine's own, and those kept on disk for devices of recorded runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from workbench.run.ceilings import Ceilings, best_fit, kept_ceilings
+from workbench.run.environment import DeviceInfo
+from workbench.run.events import CeilingsMeasured, DeviceState, Ready, Started
+
+Name = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What the shown run says of its GPU: "" and None where it does not. `recorded` are the ceilings it knew."""
+
+    uuid: str = ""
+    power_limit_w: float | None = None
+    recorded: Ceilings | None = None
+
+
+class KnownCeilings:
+    """Ceilings for the GPU of the shown run; the file is read once for each name, driver and torch."""
+
+    def __init__(self) -> None:
+        self._told: list[Ceilings] = []
+        self._kept: dict[Name, tuple[Ceilings, ...]] = {}
+        self._shown = _Shown()
+        self._here: DeviceInfo | None = None  # the engine's device
+
+    def take(self, event: Ready | CeilingsMeasured | Started | DeviceState) -> bool:
+        """Learn ceilings from the engine, and from a run which GPU it is of; whether that was new."""
+        match event:
+            case Started():
+                shown = _Shown(power_limit_w=event.provenance.power_limit_w, recorded=event.ceilings)
+            case DeviceState():
+                shown = replace(self._shown, uuid=event.trace.facts.uuid or self._shown.uuid)
+            case _:
+                self._here = event.device if isinstance(event, Ready) else self._here
+                self._told += [event.ceilings] if event.ceilings is not None else []
+                return event.ceilings is not None
+        was, self._shown = self._shown, shown
+        return shown != was
+
+    def can_measure(self, device: DeviceInfo) -> bool:
+        """Whether the engine is on that very device, and it has rates to measure."""
+        return self._here is not None and device.mode == "cuda" and self._here.name == device.name
+
+    def of(self, device: DeviceInfo) -> Ceilings | None:
+        """The ceilings of `device` as the shown run had it, or None where none are known, as for an interpreter."""
+        if device.mode != "cuda":
+            return None
+        name = (device.name, device.driver, device.torch)
+        if name not in self._kept:
+            self._kept[name] = kept_ceilings(*name)
+        told = [entry for entry in reversed(self._told) if entry.key[:3] == name]
+        uuid, limit = self._shown.uuid, self._shown.power_limit_w
+        # What the engine says is of the GPU that is here, and what it measured last is the newest.
+        return best_fit(told, uuid, limit) or best_fit(self._kept[name], uuid, limit) or self._shown.recorded

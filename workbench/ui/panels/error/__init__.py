@@ -1,0 +1,1 @@
+"""Error: where and by how much an output differs from float64."""

@@ -1,0 +1,80 @@
+"""The error panel's numbers in words."""
+
+from __future__ import annotations
+
+from workbench.run.events import Checked, Rechecked
+from workbench.run.measurement import ErrorStats
+from workbench.run.request import Problem
+from workbench.ui.text.spans import Span
+from workbench.ui.theme import Theme
+from workbench.words.runs import baseline_text, head_text, number
+
+LEFT_OUT_TEXT = "not compared: the row sees no key"
+
+
+def judgement_spans(checked: Checked, again: Rechecked | None, name: str, theme: Theme) -> list[list[Span]]:
+    """PASS or FAIL, big, and against which tolerance; the same in fewer words after it.
+
+    `again` is the comparison after timing: what the map shows is from before.
+    """
+    error = checked.error
+    if error.passed and again is not None and again.failed:
+        judgement = Span("FAIL", theme.bad, bold=True, size=14)
+        errors = f"max abs {number(again.max_abs_before, 3)} before, {number(again.max_abs_after, 3)} after"
+        reasons = [f"{name} changed while timing: {errors}", f"changed while timing: {errors}", "changed while timing"]
+        return [*([judgement, Span(f"  {reason}", theme.text)] for reason in reasons), [judgement]]
+    word, color = ("PASS", theme.good) if error.passed else ("FAIL", theme.bad)
+    relation = "is within" if error.passed else "exceeds"
+    reasons = [f"{name} {relation} {_tolerance(error)}", f"{relation} {_tolerance(error)}", _tolerance(error)]
+    reasons += [f"tol. {error.atol:g}"] if error.rtol == error.atol else []
+    if error.non_finite:
+        values = "value is" if error.non_finite == 1 else "values are"
+        reasons = [f"{name}: {error.non_finite:,} {values} NaN or infinite", f"{error.non_finite:,} NaN or infinite"]
+    judgement = Span(word, color, bold=True, size=14)
+    return [*([judgement, Span(f"  {reason}", theme.text)] for reason in reasons), [judgement]]
+
+
+def _tolerance(error: ErrorStats) -> str:
+    if error.rtol == error.atol:
+        return f"rtol = atol = {error.rtol:g}"
+    return f"rtol = {error.rtol:g}, atol = {error.atol:g}"
+
+
+def summary_spans(checked: Checked, other: Checked | None, problem: Problem) -> list[list[Span]]:
+    """One output's error in one line, the most important first; shorter lines, which leave out the last, after it."""
+    error = checked.error
+    place = f"max abs {number(error.max_abs, 3)} at {_place(error, problem)}"
+    values = f", got {number(error.worst_got, 4)}, expected {number(error.worst_expected, 4)}"
+    parts = [
+        place if error.passed else place + values,
+        f"RMS {number(error.rms, 3)}",
+        f"relative Frobenius {number(error.rel_fro, 3)}",
+    ]
+    if other is not None:
+        parts.insert(1, _other_text(other))
+    return [*([Span(" · ".join(parts[:end]))] for end in range(len(parts), 0, -1)), [Span(place)]]
+
+
+def details_text(checked: Checked, other: Checked | None, problem: Problem) -> str:
+    """All of one output's error, one number a line, for a tooltip."""
+    error = checked.error
+    beside = f" ({_other_text(other)})" if other is not None else ""
+    lines = (
+        f"max abs {number(error.max_abs, 3)}{beside}",
+        f"mean abs {number(error.mean_abs, 3)}",
+        f"RMS {number(error.rms, 3)}",
+        f"relative Frobenius {number(error.rel_fro, 3)}",
+        f"worst at {_place(error, problem)}",
+        f"got {number(error.worst_got, 8)}, expected {number(error.worst_expected, 8)}",
+    )
+    left_out = f"first {error.rows_left_out} rows of each head {LEFT_OUT_TEXT}" if error.rows_left_out else ""
+    return "\n".join(filter(None, (*lines, left_out)))
+
+
+def _other_text(other: Checked) -> str:
+    return f"{'kernel' if other.role == 'kernel' else baseline_text(other.backend)} {number(other.error.max_abs, 3)}"
+
+
+def _place(error: ErrorStats, problem: Problem) -> str:
+    head, row, column = error.worst
+    return (f"{head_text(problem, head)}, " if problem.total_heads > 1 else "") + f"row {row}, column {column}"

@@ -1,0 +1,66 @@
+"""The latency panel's lines above its plots: what the times come to, and how they were obtained."""
+
+from __future__ import annotations
+
+from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
+
+from workbench.run.measurement import Role
+from workbench.ui.panels.latency.run import LatencyRun
+from workbench.ui.text.spans import Span, SpanLine, shorten_together
+from workbench.ui.theme import Theme
+
+
+class LatencyHeader(QWidget):
+    """Kernel above SDPA with `corner` at their right, and below how they were timed.
+
+    What has no room ends in an ellipsis, and the tooltip has it; only the interpreter's label is never cut.
+    """
+
+    def __init__(self, corner: QWidget) -> None:
+        super().__init__()
+        self.kernel, self.baseline, self.protocol = SpanLine(), SpanLine(), SpanLine()
+        self.clock = SpanLine(elides=False)
+        shorten_together(self.kernel, self.baseline)
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setHorizontalSpacing(8)
+        layout.setVerticalSpacing(1)
+        layout.addWidget(self.kernel, 0, 0)
+        layout.addWidget(self.baseline, 1, 0)
+        layout.addWidget(corner, 0, 1, 2, 1)
+        layout.setColumnStretch(0, 1)
+        below = QHBoxLayout()
+        below.setSpacing(10)
+        below.addWidget(self.clock)
+        below.addWidget(self.protocol, 1)
+        layout.addLayout(below, 2, 0, 1, 2)
+
+    def _legends(self) -> tuple[tuple[Role, SpanLine], ...]:
+        return ("kernel", self.kernel), ("baseline", self.baseline)
+
+    def show_run(self, run: LatencyRun, theme: Theme) -> None:
+        """Say what is known of `run`."""
+        if run.started is None or not run.samples():
+            for line in (self.kernel, self.baseline, self.clock, self.protocol):
+                line.set_spans([])
+            self.clock.hide()
+            return
+        details = run.details()
+        for role, line in self._legends():
+            whole, *shorter = run.legend(role, theme)
+            line.set_spans(whole, run.wrong_text() if role == "kernel" else "", shorter)
+        self.clock.set_spans(run.clock(theme), details)
+        self.clock.setVisible(bool(run.clock(theme)))
+        parts = run.protocol()
+        versions = [[Span(" · ".join(parts[:end]), theme.muted)] for end in range(len(parts), 0, -1)]
+        self.protocol.set_spans(versions[0], details, versions[1:])
+
+    def plain(self) -> str:
+        """All of it, line by line."""
+        lines = ((self.kernel,), (self.baseline,), (self.clock, self.protocol))
+        return "\n".join(" ".join(part.plain() for part in line) for line in lines)
+
+    def colors(self) -> dict[str, str]:
+        """The colour of each piece of text."""
+        lines = (self.kernel, self.baseline, self.clock, self.protocol)
+        return {text: color for line in lines for text, color in line.colors().items()}

@@ -1,0 +1,196 @@
+"""LatencyPanel: every launch's time as it arrives, its distribution, and the runs of the same problem before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PyQt6.QtCore import QPointF
+from PyQt6.QtWidgets import QComboBox, QVBoxLayout
+
+from kernels.plain.tiles import TileConfig
+from workbench.run.events import RunEvent, Started
+from workbench.run.measurement import Role
+from workbench.run.record import RunRecord
+from workbench.ui.panels.bases.plots import PlotPanel
+from workbench.ui.panels.latency.header import LatencyHeader
+from workbench.ui.panels.latency.history import Figure, History, HistoryRun, Spread
+from workbench.ui.panels.latency.launches import Launches
+from workbench.ui.panels.latency.plots import DistributionPlot, SamplesPlot
+from workbench.ui.panels.latency.run import LatencyRun, run_lines
+from workbench.ui.panels.latency.trend import MOST_LABEL, HistoryPlot
+from workbench.ui.plots.axes import side_width
+from workbench.ui.plots.common import DRAWN, TimeScale, reach, time_scale
+from workbench.ui.plots.kept_picture import PlotArea
+from workbench.ui.plots.strip import DeviceStrip
+from workbench.ui.text.cards import Empty, HoverCard, PlotStack
+from workbench.ui.theme import Theme
+
+EMPTY = Empty(
+    "Press Run (F5) to time the kernel beside SDPA.",
+    "Running. Launch times appear here as they are taken.",
+    "This run took no launch times.",
+)
+LABEL_SHARE = 0.32  # of the plots' height, at most, is for the upright names of runs
+STRETCHES = (9, 3, 11)  # launches, their distribution, the trend, whose labels are the widest
+SCALES = {"Auto scale": None, "Linear": False, "Log": True}
+
+
+class LatencyPanel(PlotPanel):
+    """Launch times of kernel and SDPA: in launch order, as a distribution, and beside earlier runs."""
+
+    name = "latency"
+    title = "Latency"
+    rest_s = 0.05
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.scale = TimeScale()
+        self._history = History()
+        self._zoomed = False
+        self.run = LatencyRun()
+        self.scale_box = QComboBox()
+        self.scale_box.addItems(list(SCALES))
+        self.scale_box.setAccessibleName("Time axis")
+        self.scale_box.setToolTip("Time axis. Auto: logarithmic when the times differ by more than 10x")
+        self.scale_box.currentIndexChanged.connect(self._rescale)
+        self.header = LatencyHeader(self.scale_box)
+        self.samples_plot, self.distribution_plot = SamplesPlot(theme), DistributionPlot(theme)
+        self.history_plot = HistoryPlot(theme)
+        self.graphics = PlotArea()
+        self.stack = PlotStack(theme, self.graphics)
+        self.hover = HoverCard(theme, self.graphics)
+        self.strip = DeviceStrip(theme)
+        self._lay_out()
+        self._link()
+        self.apply_theme(theme)
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Pay what pyqtgraph does at the first points, so that the first launches of a run are drawn at once."""
+        ones: dict[Role, Launches] = {role: Launches(np.ones(2)) for role in DRAWN}
+        one = Spread(1.0, 1.0, 1.0, figure=Figure(1.0, bar=(1.0, 1.0)))
+        run = HistoryRun("", TileConfig(), dict.fromkeys(DRAWN, one), shown=True)
+        self._show(ones, [run])
+        self._show({}, [])
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 4)
+        layout.setSpacing(2)
+        layout.addWidget(self.header)
+        layout.addWidget(self.stack, 1)
+        layout.addWidget(self.strip)
+        grid = self.graphics.ci.layout
+        grid.setContentsMargins(0, 6, 0, 0)
+        grid.setHorizontalSpacing(8)
+        views: tuple[SamplesPlot | DistributionPlot | HistoryPlot, ...] = self._views()
+        for column, (view, stretch) in enumerate(zip(views, STRETCHES, strict=True)):
+            self.graphics.addItem(view.plot, 0, column)
+            view.plot.setPreferredWidth(stretch * 10)
+            grid.setColumnStretchFactor(column, stretch)
+
+    def _views(self) -> tuple[SamplesPlot, DistributionPlot, HistoryPlot]:
+        return self.samples_plot, self.distribution_plot, self.history_plot
+
+    def _link(self) -> None:
+        for view in self._views():
+            view.plot.vb.sigRangeChangedManually.connect(self._on_zoom)
+            view.plot.vb.reset_asked.connect(self._reset_zoom)
+        self.distribution_plot.plot.setYLink(self.samples_plot.plot)
+        self.watch_mouse()
+
+    def take(self, event: RunEvent) -> None:
+        """Keep launch times, measurements and verdicts."""
+        if isinstance(event, Started):
+            self.run = LatencyRun(event)
+            self._zoomed = False
+            self.mark_stale()
+        elif self.run.take(event):
+            self.mark_stale()
+
+    def set_history(self, records: Sequence[RunRecord]) -> None:
+        """Learn of the runs that the trend is made of."""
+        self._history.set_records(records)
+        self.mark_stale()
+
+    def draw(self) -> None:
+        """Show what has arrived."""
+        samples, spreads = self.run.samples(), self.run.spreads()
+        self.scale = time_scale([s.median for s in spreads.values()], SCALES[self.scale_box.currentText()])
+        self.header.show_run(self.run, self.theme)
+        self.strip.show_state(self.run.device)
+        started, end = self.run.started, self.run.end
+        if started is None or not samples:
+            self.hover.hide()
+            self.stack.show_reason(EMPTY, started, end)
+            return
+        runs = self._history.runs(started, spreads, self.run.wrong_roles(), self.run.backend(), end)
+        self._show(samples, runs)
+        if not self._zoomed:
+            self._set_range(samples, spreads)
+        self.stack.show_plots()
+
+    def _show(self, samples: dict[Role, Launches], runs: list[HistoryRun]) -> None:
+        for view in (self.samples_plot, self.distribution_plot):
+            view.plot.getAxis("left").log = self.scale.log
+        protocol = self.run.protocol_name() if self.run.started is not None else ""
+        self.samples_plot.show(samples, self.scale, self.run.latencies(), protocol)
+        self.distribution_plot.show(samples, self.scale)
+        self.history_plot.show(runs, SCALES[self.scale_box.currentText()])
+        self._fit_axes()
+
+    def _fit_axes(self) -> None:
+        """Give all plots axes of the same height, as the first two share their y axis; in a low panel lower ones."""
+        self.history_plot.axis.most_label = min(MOST_LABEL, LABEL_SHARE * self.graphics.height())
+        height = self.history_plot.axis.needed_height(self.history_plot.plot.vb.width())
+        for view in self._views():
+            view.plot.getAxis("bottom").setHeight(height)
+            view.plot.getAxis("left").setWidth(1 if view is self.distribution_plot else side_width("00,000"))
+
+    def _set_range(self, samples: dict[Role, Launches], spreads: dict[Role, Spread]) -> None:
+        """Show everything; the launches on a range of their own, as earlier runs may be much slower or faster.
+
+        With them what is marked beside them: a block's average, which no single launch need come near, and intervals.
+        """
+        ends = [float(end) for launches in samples.values() for end in (launches.ordered[0], launches.ordered[-1])]
+        ends += [end for spread in spreads.values() for end in spread.marked]
+        seen = self.scale.to_axis(ends)
+        self.samples_plot.plot.setYRange(*reach(float(seen.min()), float(seen.max()), self.scale.log), padding=0)
+        for view in self._views():
+            view.set_range()
+
+    def hover_lines(self, scene_position: QPointF) -> list[str]:
+        """What is under the mouse, as lines of rich text; none over nothing."""
+        inside = [v for v in self._views() if v.plot.vb.sceneBoundingRect().contains(scene_position)]
+        sample = self.samples_plot.hit(scene_position)  # also takes its ring away when there is none
+        if not inside:
+            return []
+        if inside[0] is self.history_plot:
+            run = self.history_plot.hit(scene_position)
+            return run_lines(run, self.theme) if run else []
+        if inside[0] is self.distribution_plot:
+            counted = self.distribution_plot.hit(scene_position)
+            return self.run.bin_lines(*counted, self.theme) if counted else []
+        return self.run.launch_lines(*sample, self.theme) if sample else []
+
+    def _rescale(self) -> None:
+        self._zoomed = False
+        self.mark_stale()
+
+    def _on_zoom(self) -> None:
+        self._zoomed = True
+
+    def _reset_zoom(self) -> None:
+        self._zoomed = False
+        self.mark_stale()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Recolour the plots."""
+        super().apply_theme(theme)
+        self.graphics.setBackground(theme.surface)
+        for view in self._views():
+            view.apply_theme(theme)
+        self.stack.card.apply_theme(theme)
+        self.strip.apply_theme(theme)
+        self.hover.apply_theme(theme)

@@ -1,0 +1,1 @@
+"""Roofline: runs under the ceilings of their device."""

@@ -1,0 +1,154 @@
+"""The softmax states of one head: which tiles were never run, where the keys are split, and all of it in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from workbench.run.events import TileStates
+from workbench.run.request import Problem
+from workbench.stats.arrays import FloatArray
+from workbench.ui.plots.map_cells import IntArray
+from workbench.words.runs import number
+
+MASKED_TEXT = "masked: no row of this block sees a key here"
+UNSEEN_TEXT = "−inf: no key seen yet"
+SPLITS_TEXTS = ("key split borders: m and l begin anew", "key splits: m, l begin anew", "key splits", "splits")
+NOT_RUN_TEXT = "not run yet"
+FINITE_AT_ONCE = 1 << 18  # cells: few enough to stay in a cache between the steps of a search
+
+
+@dataclass(frozen=True)
+class HeadStates:
+    """Head `index` of the arrays of `states`, which must be there; `title` names it, "" for an only one."""
+
+    problem: Problem
+    states: TileStates
+    index: int
+    title: str = ""
+
+    @cached_property
+    def named(self) -> dict[str, FloatArray]:
+        """The three arrays, [M, tiles] each."""
+        states = self.states
+        assert states.m_tile is not None and states.m_running is not None and states.l_running is not None
+        arrays = {"m": states.m_running, "l": states.l_running, "tile max": states.m_tile}
+        return {name: array[self.index] for name, array in arrays.items()}
+
+    @property
+    def rows(self) -> int:
+        """M."""
+        return len(self.named["m"])
+
+    @property
+    def tiles(self) -> int:
+        """Key tiles of every row."""
+        return int(self.named["m"].shape[1])
+
+    @cached_property
+    def ends(self) -> IntArray:
+        """The number of key tiles that a row of each row's block sees, [M]; the rest are never run.
+
+        Row i sees the keys up to i + N - M, so a block's last row decides.
+        """
+        problem, states = self.problem, self.states
+        if not problem.causal:
+            return np.full(self.rows, self.tiles)
+        last_row = np.minimum((np.arange(self.rows) // states.block_m + 1) * states.block_m, self.rows) - 1
+        keys = np.clip(last_row + 1 + states.n - self.rows, 0, states.n)
+        return np.asarray(-(-keys // states.block_n), dtype=np.int64)
+
+    @cached_property
+    def borders(self) -> IntArray:
+        """The tiles with which a key split begins, without the first."""
+        step = self.states.split_tiles
+        return np.arange(step, self.tiles, step) if step else np.empty(0, dtype=np.int64)
+
+    def contents(self, name: str) -> frozenset[str]:
+        """What the map called `name` holds beside numbers: "masked", "unseen" (−inf), "nan"."""
+        data, tiles, found = self.named[name], np.arange(self.tiles)[None, :], set()
+        for part in _parts(data):
+            with np.errstate(all="ignore"):
+                sums = data[part].sum(axis=1)
+            at = part.start + np.flatnonzero(~np.isfinite(sums))  # rows of numbers alone are most
+            if not at.size:
+                continue
+            rows = data[at]
+            empty, left_out = np.isnan(rows), tiles >= self.ends[at, None]
+            for kind, where in (("masked", empty & left_out), ("nan", empty & ~left_out), ("unseen", rows == -np.inf)):
+                found |= {kind} if where.any() else set()
+        return frozenset(found)
+
+    def is_masked(self, row: int, tile: int) -> bool:
+        """Whether a cell has no value because its tile was never run."""
+        return bool(tile >= self.ends[row] and np.isnan(self.named["m"][row, tile]))
+
+    def hover_lines(self, row: int, tile: int) -> list[str]:
+        """A cell in rich text: where it is, and the three values."""
+        states = self.states
+        start = tile * states.block_n
+        where = [f"row {row}", f"tile {tile}", f"keys [{start}, {min(states.n, start + states.block_n)})"]
+        above = [self.title] if self.title else []
+        if len(self.borders):
+            above.append(f"split {tile // states.split_tiles} of {len(self.borders) + 1}")
+        lines = [" · ".join(line) for line in (above, where) if line]
+        if self.is_masked(row, tile):
+            return [*lines, MASKED_TEXT]
+        return lines + [f"{name} <b>{self._value(name, row, tile)}</b>" for name in self.named]
+
+    def _value(self, name: str, row: int, tile: int) -> str:
+        value = float(self.named[name][row, tile])
+        if np.isnan(value) and not self.states.complete:
+            return NOT_RUN_TEXT
+        if np.isneginf(value):
+            return UNSEEN_TEXT if name == "m" else "−inf: the row sees no key of this tile"
+        return number(value, 5)
+
+
+def levels(data: FloatArray, from_zero: bool) -> tuple[float, float]:
+    """Smallest and largest finite value of all, or 0 and the largest."""
+    ends = [
+        (float(finite.min()), float(finite.max()))
+        for finite in (data[part][np.isfinite(data[part])] for part in _parts(data))
+        if finite.size
+    ]
+    if not ends:
+        return 0.0, 1.0
+    return 0.0 if from_zero else min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def _parts(data: FloatArray) -> list[slice]:
+    """The rows of `data` in parts of about FINITE_AT_ONCE cells."""
+    step = max(1, FINITE_AT_ONCE // max(1, data.shape[1]))
+    return [slice(top, min(top + step, len(data))) for top in range(0, len(data), step)]
+
+
+def pooled_texts(name: str, rows: int, tiles: int) -> tuple[str, str, str, str]:
+    """What a drawn cell of the map called `name` is where it stands for several, and the same in fewer words."""
+    counts = [(count, one) for count, one in ((rows, "query rows"), (tiles, "key tiles")) if count > 1]
+    if not counts:
+        return "", "", "", ""
+    drawn = "row" if tiles == 1 else "column" if rows == 1 else "cell"
+    of = " × ".join(f"{count} {one}" for count, one in counts)
+    few = " × ".join(f"{count} {one.split()[1]}" for count, one in counts)
+    whole = f"each {drawn} drawn: the largest {name} of {of}"
+    return whole, whole, f"map: largest {name} of {of}", f"map: max of {few}"
+
+
+def captions(states: TileStates) -> list[str]:
+    """Where the states are from and how right they are, and the same in fewer words."""
+    if not states.complete:
+        return ["Captured from the instrumented kernel, still running", "Instrumented kernel, still running"]
+    bits = "" if states.bit_equal is None else f"{'' if states.bit_equal else 'NOT '}bit-equal to the timed output"
+    errors = [e for e in (states.m_error, states.l_error) if e is not None]
+    within = f"m, l within {number(float(np.max(errors)), 2)} of float64" if errors else ""
+    versions: Sequence[tuple[str, str, str]] = (
+        ("Captured from the instrumented kernel", bits, within),
+        ("Instrumented kernel", bits.replace("the ", ""), within),
+        ("Instrumented", bits.partition(" to ")[0], within),
+        ("Traced", bits.partition(" to ")[0], within.replace(" of float64", "")),
+    )
+    return ["; ".join(filter(None, parts)) for parts in versions]

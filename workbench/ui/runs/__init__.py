@@ -1,0 +1,1 @@
+"""The table of runs: its columns, what each cell says, and the order of rows."""

@@ -1,0 +1,181 @@
+"""The cells of the table of runs: what each says of a run, how it sorts, and what is copied of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kernels.plain.tiles import AUTO_SPLITS
+from workbench.run.events import Failed
+from workbench.run.measurement import Role
+from workbench.run.record import RunRecord
+from workbench.ui.headline.lines import Answer
+from workbench.words.runs import error_text, failure_words, kernel_text, splits_text, wrong_text
+from workbench.words.times import remedy_text
+
+Tone = Literal["", "muted", "good", "bad", "warn"]
+SortValue = float | str | tuple[str, str, int]
+
+MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: `sort` is None where there is no value; `plain` is what is copied, one text per exported column."""
+
+    text: str
+    sort: SortValue | None
+    plain: tuple[str, ...]
+    tooltip: str = ""
+    tone: Tone = ""
+    bold: bool = False
+    struck: bool = False
+
+
+def missing_cell(count: int = 1, text: str = MISSING, tooltip: str = "") -> Cell:
+    """A cell without a value; `count` is how many columns are copied of it."""
+    return Cell(text, None, ("",) * count, tooltip, "muted")
+
+
+def number_cell(record: RunRecord) -> Cell:
+    started = record.started
+    order = (started.started_at, record.source, record.run_id)
+    return Cell(str(record.run_id), order, (str(record.run_id), started.started_at), f"started {started.started_at}")
+
+
+def state_cell(record: RunRecord) -> Cell:
+    error, end = record.error("kernel"), record.end
+    if error is not None and not error.passed:
+        reason = wrong_text(error)
+        after = f"; {failure_words(end)}: {end.message}" if isinstance(end, Failed) else ""
+        return Cell("WRONG", "0 wrong", ("WRONG",), reason + after, "bad", bold=True)
+    if any(r.failed for r in record.rechecked):
+        line = Answer(record=record).lines("")["state"]
+        return Cell(
+            "CHANGED", "0 changed", ("changed while timing",), f"{line.value}\n{line.tooltip}", "bad", bold=True
+        )
+    if isinstance(end, Failed):
+        words = failure_words(end)
+        tooltip = "\n".join(filter(None, (end.message, remedy_text(end))))
+        if end.kind == "cancelled":
+            return Cell(words, f"2 {words}", (words,), tooltip, "muted")
+        return Cell(words, f"1 {words}", (f"failed: {words}",), f"failed: {words}\n{tooltip}", "bad")
+    if end is None:
+        return Cell("running", "3", ("running",), "not finished yet", "warn")
+    if error is None:
+        return Cell("not checked", "4", ("not checked",), "the output was not compared with float64", "warn")
+    return Cell("passed", "5", ("passed",), f"max error {error_text(error.max_abs)}", "good")
+
+
+def problem_cell(record: RunRecord) -> Cell:
+    p = record.started.request.problem
+    shared = f"/{p.kv_heads}" if p.kv_heads != p.heads else ""
+    heads = f"{p.batch}×{p.heads}{shared}" if p.total_heads > 1 else ""
+    values = (p.inputs if p.inputs != "normal" else "", f"seed {p.seed}" if p.seed else "")
+    special = (*values, heads, p.dtype if p.dtype != "fp32" else "", "causal" if p.causal else "")
+    text = " ".join(filter(None, (p.shape.replace(" × ", "×"), *special)))
+    mask = "causal mask, aligned to the lower right" if p.causal else "no mask"
+    tooltip = f"M × N × D = {p.shape}, {p.dtype}\nbatch {p.batch}, heads {p.heads}, KV heads {p.kv_heads}\n{mask}"
+    tooltip += f"\nseed {p.seed}, inputs {p.inputs}"
+    sides = (str(side) for side in (p.m, p.n, p.d, p.batch, p.heads, p.kv_heads))
+    plain = (*sides, "yes" if p.causal else "no", p.dtype, str(p.seed), p.inputs)
+    return Cell(text, float(p.flops), plain, tooltip)
+
+
+def words_cell(text: str, tooltip: str = "", tone: Tone = "") -> Cell:
+    """A cell of words, which sorts by them."""
+    return Cell(text, text.lower(), (text,), tooltip, tone)
+
+
+def kernel_cell(record: RunRecord) -> Cell:
+    request = record.started.request
+    text = kernel_text(request.kernel, request.precision)
+    exact = ", which 16-bit products are exact in" if request.problem.dtype != "fp32" else ""
+    tooltip = f"kernel {request.kernel}\nprecision of its products: {request.precision}{exact}"
+    return Cell(text, text.lower(), (request.kernel, request.precision), tooltip)
+
+
+def tile_cell(record: RunRecord) -> Cell:
+    tile = record.started.request.tile
+    tooltip = f"BLOCK_M {tile.block_m}, BLOCK_N {tile.block_n} rows\n{tile.num_warps} warps, {tile.num_stages} stages"
+    plain = (str(tile.block_m), str(tile.block_n))
+    return Cell(tile.label, float(tile.block_m * 10**6 + tile.block_n), plain, tooltip)
+
+
+def splits_cell(record: RunRecord) -> Cell:
+    """The key splits that were made; what a rule chose says so."""
+    asked, kernel = record.started.request.tile, record.measurement("kernel")
+    taken = kernel.tile if kernel is not None and kernel.tile is not None else asked
+    text = splits_text(taken)
+    if asked.splits != AUTO_SPLITS:
+        return Cell(text, float(taken.splits), (text,), f"{text} programs share the keys of a block of query rows")
+    return Cell(text, float(taken.splits), (text,), "asked for: auto, as many as fill the device")
+
+
+def count_cell(value: int) -> Cell:
+    return Cell(str(value), float(value), (str(value),))
+
+
+def clock_cell(record: RunRecord) -> Cell:
+    device = record.started.device
+    return words_cell(device.mode_label, device.name, "" if device.mode == "cuda" else "warn")
+
+
+def device_cell(record: RunRecord) -> Cell:
+    """What the run was made on."""
+    device, provenance = record.started.device, record.started.provenance
+    limit = provenance.power_limit_w
+    plain = (device.name, device.driver, device.cuda, "" if limit is None else f"{limit:.0f}")
+    driver = f"driver {device.driver}, CUDA {device.cuda}" if device.mode == "cuda" else device.mode_label
+    watts = f"power limit {limit:.0f} W" if limit is not None else ""
+    clocks = f"application clocks {provenance.application_clocks}" if provenance.application_clocks else ""
+    tooltip = "\n".join(filter(None, (device.name, driver, watts, clocks)))
+    return Cell(device.name, device.name.lower(), plain, tooltip)
+
+
+def versions_cell(record: RunRecord) -> Cell:
+    """What the run was made with: two of a kernel may differ by these alone."""
+    device, provenance = record.started.device, record.started.provenance
+    revision, digest = provenance.revision, provenance.source_sha256
+    source = revision[:8] if revision else digest[:8]
+    text = ", ".join(filter(None, (f"torch {device.torch}", f"triton {device.triton}", source)))
+    kernel = f"revision {revision or 'none'}, SHA-256 {digest}" if digest else "source revision not recorded"
+    tooltip = f"torch {device.torch}, triton {device.triton}, Python {device.python}\n{provenance.kernel_file} {kernel}"
+    return Cell(text, text, (device.torch, device.triton, device.python, revision, digest), tooltip)
+
+
+def backend_cell(record: RunRecord) -> Cell:
+    check, measurement = record.check("baseline"), record.measurement("baseline")
+    taken = measurement.backend if measurement is not None else check.backend if check is not None else ""
+    asked = record.started.request.sdpa
+    return words_cell(taken, f"asked for: {asked}") if taken else missing_cell(tooltip=f"asked for: {asked}")
+
+
+def resources_cell(record: RunRecord) -> Cell:
+    kernel = record.measurement("kernel")
+    taken = kernel.resources if kernel is not None else None
+    if taken is None:
+        return missing_cell(3)
+    plain = (str(taken.registers), str(taken.spills), str(taken.shared_bytes))
+    tooltip = f"{taken.registers} registers and {taken.spills} spilled per thread\n{taken.shared_bytes} B shared memory"
+    tone: Tone = "warn" if taken.spills else ""
+    return Cell(f"{taken.registers} / {taken.spills}", float(taken.registers + taken.spills), plain, tooltip, tone)
+
+
+def max_error_cell(record: RunRecord, role: Role) -> Cell:
+    error = record.error(role)
+    if error is None:
+        return missing_cell()
+    tooltip = f"rtol {error.rtol:g}, atol {error.atol:g}, mean {error_text(error.mean_abs)}"
+    plain = (f"{error.max_abs:.4e}",)
+    if error.passed:
+        return Cell(error_text(error.max_abs), error.max_abs, plain, tooltip)
+    return Cell(error_text(error.max_abs), error.max_abs, plain, f"{wrong_text(error)}\n{tooltip}", "bad", bold=True)
+
+
+def source_cell(record: RunRecord) -> Cell:
+    """The file that the run is in; it may be of an earlier day also where that is this session's."""
+    started = record.started
+    where = f"measured {started.started_at.replace('T', ' ')} on {started.device.name}"
+    kept = f"read from the recording {record.source}" if record.source else "kept in this window's session file"
+    return words_cell(record.source or "this session", f"{where}\n{kept}", "" if record.source else "muted")

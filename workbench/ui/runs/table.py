@@ -1,0 +1,220 @@
+"""The table of all runs, newest first: what was right and how fast it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from PyQt6.QtCore import QPoint, Qt, pyqtSignal
+from PyQt6.QtGui import QAction, QFont, QFontMetrics, QGuiApplication, QKeySequence, QMouseEvent, QPainter, QPaintEvent
+from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
+
+from workbench.run.record import RunRecord
+from workbench.ui.runs.columns import COLUMNS, tsv
+from workbench.ui.runs.model import RunKey, RunsModel, RunsProxy, run_key
+from workbench.ui.text.whole_words import WholeWords
+from workbench.ui.theme import Theme
+
+PADDING = 13  # px: of a cell, both sides; the arrow that marks the sorting stands above the title
+
+
+class RunsView(QTableView):
+    """A table that says when it is empty, and when the current row is clicked once more."""
+
+    clickedAgain = pyqtSignal()
+
+    def mousePressEvent(self, e: QMouseEvent | None) -> None:
+        """See a click on the row that is current already: no signal of Qt tells it from a first click."""
+        before = self.currentIndex().row()
+        super().mousePressEvent(e)
+        if e is not None and e.button() == Qt.MouseButton.LeftButton:
+            pressed = self.indexAt(e.position().toPoint())
+            if pressed.isValid() and pressed.row() == before:
+                self.clickedAgain.emit()
+
+    def paintEvent(self, e: QPaintEvent | None) -> None:
+        """Say what will be here while there is nothing."""
+        super().paintEvent(e)
+        model, viewport = self.model(), self.viewport()
+        if viewport is not None and model is not None and not model.rowCount():
+            painter = QPainter(viewport)
+            painter.setPen(self.palette().placeholderText().color())
+            painter.drawText(viewport.rect(), Qt.AlignmentFlag.AlignCenter, "No runs yet")
+            painter.end()
+
+
+class ResultsTable(QWidget):
+    """All runs, one per row.
+
+    `recordSelected` carries the RunRecord that the user has chosen by mouse or keyboard, not one chosen by
+    `select`; `settingsRequested` the RunRequest of a run that is to be used again.
+    """
+
+    name: ClassVar[str] = "results"
+    title: ClassVar[str] = "Runs"
+
+    recordSelected = pyqtSignal(object)  # RunRecord
+    settingsRequested = pyqtSignal(object)  # RunRequest
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(self.name)
+        self._runs = RunsModel(theme, self)
+        self._proxy = RunsProxy(self)
+        self._proxy.setSourceModel(self._runs)
+        self._view = RunsView()
+        self._selecting = False
+        self._fitting = False
+        self._sized: set[int] = set()  # columns whose width the user has chosen
+        self._build()
+
+    def records(self) -> tuple[RunRecord, ...]:
+        """All runs, in the order in which they came."""
+        return self._runs.records()
+
+    def set_records(self, records: Sequence[RunRecord]) -> None:
+        """Replace all runs; the selected one stays selected if it is among them."""
+        selected = self.selected()
+        self._runs.set_records(records)
+        self._fit_columns()
+        if selected is not None:
+            self.select(run_key(selected))
+
+    def upsert(self, record: RunRecord) -> None:
+        """Add a run, or replace the one with its (source, run_id)."""
+        self._runs.upsert(record)
+        self._fit_columns()
+
+    def select(self, key: RunKey) -> None:
+        """Select the run (source, run_id) and bring it into view; nothing happens if there is none."""
+        row = self._runs.row_of(key)
+        if row is None:
+            return
+        index = self._proxy.mapFromSource(self._runs.index(row, 0))
+        self._selecting = True
+        self._view.setCurrentIndex(index)
+        self._selecting = False
+        self._view.scrollTo(index)
+
+    def selected(self) -> RunRecord | None:
+        """The current run, or None."""
+        index = self._proxy.mapToSource(self._view.currentIndex())
+        return self._runs.records()[index.row()] if index.isValid() else None
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take the colours of `theme`."""
+        self._runs.apply_theme(theme)
+
+    def copy_selected(self) -> None:
+        """Put the selected runs on the clipboard as tab-separated text with a header."""
+        selection = self._view.selectionModel()
+        rows = sorted(index.row() for index in selection.selectedRows()) if selection is not None else []
+        self._copy(rows)
+
+    def copy_all(self) -> None:
+        """Put all runs on the clipboard, in the order shown."""
+        self._copy(range(self._proxy.rowCount()))
+
+    def _copy(self, rows: Sequence[int]) -> None:
+        clipboard = QGuiApplication.clipboard()
+        if not rows or clipboard is None:
+            return
+        records = self._runs.records()
+        sources = (self._proxy.mapToSource(self._proxy.index(row, 0)).row() for row in rows)
+        clipboard.setText(tsv([records[row] for row in sources]))
+
+    def _build(self) -> None:
+        view = self._view
+        view.setAccessibleName(self.title)
+        view.setModel(self._proxy)
+        view.setSortingEnabled(True)
+        view.sortByColumn(0, Qt.SortOrder.DescendingOrder)
+        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        view.setAlternatingRowColors(True)
+        view.setShowGrid(False)
+        view.setWordWrap(False)
+        view.setTextElideMode(Qt.TextElideMode.ElideRight)
+        view.setItemDelegate(WholeWords(frozenset(i for i, column in enumerate(COLUMNS) if column.is_number), view))
+        view.setTabKeyNavigation(False)
+        view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.customContextMenuRequested.connect(self._open_menu)
+        view.clickedAgain.connect(self._announce)
+        selection = view.selectionModel()
+        assert selection is not None
+        selection.currentRowChanged.connect(self._announce)
+        self._style_header()
+        self._make_actions()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(view)
+
+    def _style_header(self) -> None:
+        rows, header = self._view.verticalHeader(), self._view.horizontalHeader()
+        assert rows is not None and header is not None
+        rows.hide()
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setDefaultSectionSize(self.fontMetrics().height() + 8)
+        header.setHighlightSections(False)
+        header.setSectionsMovable(True)
+        header.setMinimumSectionSize(30)
+        header.sectionResized.connect(self._on_resized)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Make each column as wide as its title and cells need, words up to its most, if the user has not sized it.
+
+        Columns in which every run says the usual are hidden.
+        """
+        metrics, bold = self.fontMetrics(), QFont(self.font())
+        bold.setBold(True)
+        strong = QFontMetrics(bold)
+        self._fitting = True
+        for i, column in enumerate(COLUMNS):
+            self._view.setColumnHidden(i, bool(column.usual) and self._runs.texts(i) <= {column.usual})
+            if i in self._sized:
+                continue
+            widest = max(map(metrics.horizontalAdvance, self._runs.texts(i)), default=0)
+            widest = max([widest, *map(strong.horizontalAdvance, self._runs.bold_texts(i))])
+            if not column.is_number:
+                widest = min(widest, column.most * metrics.horizontalAdvance("0"))
+            self._view.setColumnWidth(i, max(widest, metrics.horizontalAdvance(column.title)) + PADDING)
+        self._fitting = False
+
+    def _on_resized(self, section: int) -> None:
+        if not self._fitting:
+            self._sized.add(section)
+
+    def _make_actions(self) -> None:
+        self._use, self._copy_some, self._copy_all = (
+            QAction(text, self) for text in ("Use these settings", "Copy", "Copy all")
+        )
+        self._use.triggered.connect(self._request_settings)
+        self._copy_some.triggered.connect(self.copy_selected)
+        self._copy_some.setShortcut(QKeySequence.StandardKey.Copy)
+        self._copy_some.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self._copy_all.triggered.connect(self.copy_all)
+        self.addAction(self._copy_some)
+
+    def _announce(self) -> None:
+        record = self.selected()
+        if record is not None and not self._selecting:
+            self.recordSelected.emit(record)
+
+    def _request_settings(self) -> None:
+        record = self.selected()
+        if record is not None:
+            self.settingsRequested.emit(record.started.request)
+
+    def _open_menu(self, position: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._use.setEnabled(self.selected() is not None)
+        self._copy_some.setEnabled(self.selected() is not None)
+        self._copy_all.setEnabled(self._proxy.rowCount() > 0)
+        menu.addActions([self._use, self._copy_some, self._copy_all])
+        viewport = self._view.viewport()
+        assert viewport is not None
+        menu.popup(viewport.mapToGlobal(position))

@@ -1,0 +1,143 @@
+"""The cells of the table of runs that say how long a run took, and how well that is known."""
+
+from __future__ import annotations
+
+from workbench.analysis.metrics import best_ratio, find_metric, format_range, format_time, half_width_of, interval_of
+from workbench.run.measurement import Latency, Role
+from workbench.run.record import RunRecord
+from workbench.ui.headline.findings import chips_of, method_of
+from workbench.ui.runs.cells import Cell, Tone, missing_cell, words_cell
+from workbench.words.known import INTERVAL_TIP, interval_range_text, watched_text
+from workbench.words.runs import NOT_PAIRED, PAIRED, against_text, bounds_text, comparison_text, named, wrong_text
+from workbench.words.times import (
+    figure_kind,
+    figure_text,
+    figure_tip,
+    half_width_text,
+    launches_text,
+    parts_text,
+    protocol_tip,
+)
+
+TFLOPS = find_metric("tflops").value
+INTERPRETER_MARK = "interp."
+WORK_TEXT = "4 D for every pair of a query row and a key that it sees, in all heads, / time"
+UNKNOWN = "?"
+SHORT = {"average": "avg", "median": "median"}
+
+
+def protocol_cell(record: RunRecord) -> Cell:
+    """How the launches were timed, and what the time beside it therefore is."""
+    measurement = record.measurement("kernel")
+    if measurement is None:
+        name = record.started.request.protocol
+        host = "host" if record.started.device.mode == "interpreter" else ""
+        return words_cell(name, protocol_tip(name, host))
+    latency = measurement.latency
+    tooltip = f"{protocol_tip(latency.protocol, latency.clock)}\nthe time beside it: {figure_text(latency)}"
+    text = f"{latency.protocol} {SHORT[figure_kind(latency)]}"
+    return Cell(text, text, (latency.protocol,), tooltip)
+
+
+def time_cell(record: RunRecord, role: Role) -> Cell:
+    """The protocol's own figure; what is not GPU time says so in the kernel's cell itself."""
+    measurement = record.measurement(role)
+    if measurement is None:
+        return missing_cell(3)
+    latency, device = measurement.latency, record.started.device
+    us, interval = latency.figure_us, interval_range_text(latency)
+    known = f"; {INTERVAL_TIP} {interval}" if interval else ""
+    lines = [device.mode_label, f"{figure_tip(latency)}, {latency.clock}"]
+    lines += [f"{launches_text(latency)}: median {format_time(latency.median)}{known}"]
+    plain = (f"{us:.6g}", figure_text(latency), f"{latency.median:.6g}")
+    again = record.recheck(role)
+    wrong = again.text if again is not None and again.failed else wrong_text(record.error(role) or measurement.error)
+    text = format_time(us)
+    if role == "kernel" and device.mode != "cuda":
+        text = f"{INTERPRETER_MARK} {text}"
+    if record.is_wrong(role):
+        return Cell(text, us, plain, "\n".join((wrong, *lines)), "muted", struck=True)
+    return Cell(text, us, plain, "\n".join(lines), "" if device.mode == "cuda" else "warn")
+
+
+def half_width_cell(record: RunRecord) -> Cell:
+    """How well the kernel's median is known."""
+    measurement = record.measurement("kernel")
+    if measurement is None:
+        return missing_cell()
+    latency = measurement.latency
+    half = half_width_of(latency)
+    if half is None:
+        return missing_cell(tooltip="too few launches for an interval of the median")
+    of_what = "of the single launches, " if latency.has_block else ""
+    tooltip = f"{INTERVAL_TIP} {of_what}{interval_range_text(latency)}{_parts(latency)}\n{method_of(record).known}"
+    tone: Tone = "muted" if record.is_wrong("kernel") else ""
+    return Cell(half_width_text(latency), half, (f"{100 * half:.3g}",), tooltip, tone)
+
+
+def _parts(latency: Latency) -> str:
+    interval = interval_of(latency)
+    parts = "" if interval is None else parts_text(interval)
+    return f": {parts}" if parts else ""
+
+
+def spread_cell(record: RunRecord) -> Cell:
+    measurement = record.measurement("kernel")
+    if measurement is None:
+        return missing_cell(2)
+    low, high = measurement.latency.p20, measurement.latency.p80
+    plain = (f"{low:.6g}", f"{high:.6g}")
+    wrong = record.is_wrong("kernel")
+    tooltip = f"p80 - p20 is {format_time(high - low)}"
+    tone: Tone = "muted" if wrong else "" if record.started.device.mode == "cuda" else "warn"
+    return Cell(format_range(low, high), high - low, plain, tooltip, tone, struck=wrong)
+
+
+def ratio_cell(record: RunRecord) -> Cell:
+    """Who is faster, in the words of the headline; what is copied is SDPA's time over the kernel's."""
+    r, kernel = best_ratio(record), record.measurement("kernel")
+    if r is None or kernel is None:
+        return missing_cell(4)
+    if record.started.device.mode == "interpreter":
+        return missing_cell(4, "n/a", record.started.device.mode_label)
+    if not record.passed:
+        return missing_cell(4, "n/a", "no ratio for a wrong result")
+    paired = record.comparison is not None
+    numbers = tuple(f"{value:.4g}" for value in (r.baseline_over_kernel, r.low, r.high))
+    bounds = bounds_text(r, paired)
+    figures = f"the quotient of the {figure_kind(kernel.latency)}s, with the intervals of both medians combined\n"
+    how = "from paired rounds" if paired else f"{figures}not timed in turns: a drift between the two is not cancelled"
+    level = "\nthe interval contains 1: which one is faster is open" if r.is_level else ""
+    tooltip = (
+        f"SDPA's time over the kernel's: {numbers[0]}\n"
+        f"{comparison_text(r, named('baseline', record))}: {bounds}, {how}"
+        f"{level}\n{kernel.latency.protocol} protocol"
+    )
+    return Cell(against_text(r), r.baseline_over_kernel, (*numbers, PAIRED if paired else NOT_PAIRED), tooltip)
+
+
+def throughput_cell(record: RunRecord) -> Cell:
+    kernel = record.measurement("kernel")
+    if record.started.device.mode == "interpreter":
+        return missing_cell(text="n/a", tooltip=record.started.device.mode_label)
+    value = TFLOPS(kernel) if kernel is not None else None
+    if value is None:
+        return missing_cell()
+    wrong = record.is_wrong("kernel")
+    return Cell(f"{value:.3g}", value, (f"{value:.4g}",), WORK_TEXT, "muted" if wrong else "", struck=wrong)
+
+
+def warnings_cell(record: RunRecord) -> Cell:
+    """A mark where something must be known beside the times, another where something only is not known.
+
+    That is what was not recorded, or what nobody tried. The sentences are its tooltip and what is copied.
+    """
+    chips = chips_of(record)
+    if not chips:
+        return missing_cell(tooltip=watched_text(record))
+    sentences = "; ".join(chip.tooltip.replace("\n", ", ") for chip in chips)
+    tooltip = "\n".join(chip.tooltip for chip in chips)
+    if all(chip.tone == "muted" for chip in chips):
+        return Cell(UNKNOWN, f"2 {len(chips)}", (sentences,), tooltip, "muted")
+    order = f"{'0' if any(c.tone == 'warn' for c in chips) else '1'} {len(chips)}"
+    return Cell("!", order, (sentences,), tooltip, "warn", bold=True)

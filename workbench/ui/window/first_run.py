@@ -1,0 +1,58 @@
+"""The first run: the one that the window was asked for, or one that suits the device once it is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench.analysis.presets import WELCOME, find_preset
+from workbench.run.events import Ready
+from workbench.run.library import Library
+from workbench.run.request import RunRequest
+from workbench.ui.form.controls import Controls
+from workbench.ui.window.control import RunControl
+
+
+class FirstRun:
+    """Puts the first run into the form and starts it. What suits the device waits for it, and gives way to the user."""
+
+    def __init__(self, controls: Controls, runs: RunControl, library: Library) -> None:
+        self._controls = controls
+        self._runs = runs
+        self._library = library
+        self._untouched = controls.request()
+        self._waits_for_device = False
+        self._tile_open = False  # whether the engine is to choose its tile
+
+    def start(self, request: RunRequest) -> None:
+        """Run `request` as soon as the engine is there."""
+        self._controls.set_request(request)
+        self._tile_open = bool(request.auto_tile)
+        self._runs.submit(request)
+
+    def wait_for_device(self) -> None:
+        """Run what suits the device, once it is known."""
+        self._waits_for_device = True
+
+    def give_up(self) -> None:
+        """Start nothing any more: something else runs."""
+        self._waits_for_device = False
+
+    def on_request_changed(self, request: RunRequest | None) -> None:
+        """A form that somebody has changed is theirs."""
+        self._waits_for_device = self._waits_for_device and request is not None and request == self._untouched
+
+    def on_ready(self, ready: Ready) -> None:
+        """Run what suits the device, if that is awaited and there is no run yet that can be looked at."""
+        if self._waits_for_device and not self._library.records():
+            preset = find_preset(WELCOME[ready.device.mode])
+            device = self._controls.request().device
+            self._controls.set_request(
+                RunRequest(preset.problem, preset.tile, device=device, rtol=preset.rtol, atol=preset.atol)
+            )
+            self._runs.run()
+
+    def on_started(self, request: RunRequest) -> None:
+        """Put the tile that the engine has chosen into the form, unless something else was entered meanwhile."""
+        if self._tile_open and replace(self._controls.request(), tile=request.tile) == request:
+            self._controls.set_request(request)
+        self._tile_open = False

@@ -1,0 +1,303 @@
+"""The window: a form, docks of panels, and one headline, fed by the engine's events."""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+from pathlib import Path
+
+from PyQt6.QtCore import QSettings, QTimer, pyqtSignal
+from PyQt6.QtGui import QAction, QCloseEvent, QImage
+from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
+
+from workbench.run.events import Failed, Log, Ready, RunEvent, Started
+from workbench.run.library import Library
+from workbench.run.record import RunRecord
+from workbench.run.request import RunRequest
+from workbench.ui.files.filing import Filing
+from workbench.ui.files.pictures import DEFAULT_SCALE, take_picture
+from workbench.ui.form.controls import Controls
+from workbench.ui.panels.bases.panel import Panel
+from workbench.ui.runs.table import ResultsTable
+from workbench.ui.sizes import DEFAULT_SIZE, LEAST_SIZE
+from workbench.ui.theme import Theme, apply_theme, load_theme
+from workbench.ui.window import help as help_texts
+from workbench.ui.window.actions import Actions
+from workbench.ui.window.ceilings import CeilingsControl
+from workbench.ui.window.control import RunControl
+from workbench.ui.window.docks import Docks
+from workbench.ui.window.first_run import FirstRun
+from workbench.ui.window.menus import build_menus, build_tool_bar
+from workbench.ui.window.shown import SETUP, ShownRun
+from workbench.ui.window.stage import Stage
+from workbench.ui.window.status import StatusBar
+from workbench.ui.worker import EngineDown, Kept, OfCeilings, Rested, RunWorker
+
+FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
+
+
+class MainWindow(QMainWindow):
+    """Shows one run at a time: the live one, or one chosen from the table of runs.
+
+    `settled` follows each run that has ended and is kept.
+    """
+
+    settled = pyqtSignal(object)  # RunRecord
+    troubled = pyqtSignal(str, str)  # details for the log, and a line
+
+    def __init__(self, library: Library, worker: RunWorker, settings: QSettings, theme: Theme) -> None:
+        super().__init__()
+        self.setWindowTitle("Tilescope")
+        self.setMinimumSize(*LEAST_SIZE)
+        self.resize(*DEFAULT_SIZE)
+        self._library = library
+        self._worker = worker
+        self._settings = settings
+        self._theme = theme
+        self._ready: Ready | None = None
+        self._build()
+        self._connect()
+        self._restore()
+
+    def start(self, request: RunRequest | None) -> None:
+        """Start the engine, and a first run: `request`, or None for one that suits the device once it is known."""
+        self.status.show_starting()
+        if request is not None:
+            self._first.start(request)
+        else:
+            self._first.wait_for_device()
+            self._shown.show_last()
+        # After the first frame: the window appears before torch is imported beside it.
+        QTimer.singleShot(0, self._worker.start)
+
+    def run(self) -> None:
+        """Run what the form says, after a question if that will take long."""
+        self._runs.run()
+
+    def show_record(self, record: RunRecord) -> None:
+        """Show a run of the table in every panel."""
+        self._shown.show(record)
+
+    def open_recording(self, path: Path) -> RunRecord:
+        """Add a recording's runs to the table and show its last finished one, else its last.
+
+        Raises SessionError if it cannot be read.
+        """
+        return self._shown.open_recording(path)
+
+    def widget(self, name: str) -> QWidget:
+        """The panel, form or table called `name`, brought to the front. KeyError if there is none."""
+        dock = self.docks.dock(name)
+        dock.show()
+        dock.raise_()
+        return self._widgets()[name]
+
+    def command(self, name: str) -> QAction:
+        """The action called `name` in COMMANDS."""
+        return self._commands[name]
+
+    def is_started(self) -> bool:
+        """Whether the engine's thread has been started."""
+        return self._worker.isRunning()
+
+    def is_running(self) -> bool:
+        """Whether a run goes on or waits."""
+        return self._runs.is_running()
+
+    def engine_pid(self) -> int | None:
+        """The process id of the engine, None where there is none."""
+        return self._worker.engine_pid
+
+    def session_path(self) -> Path:
+        """The file in which this session's runs are kept."""
+        return self._library.session.path
+
+    def save_session(self, path: Path, as_recording: bool = False) -> int:
+        """Write this session's runs to `path`; returns their number. Raises SessionError."""
+        return self._library.save_copy(path, sealed=as_recording)
+
+    def widget_names(self) -> tuple[str, ...]:
+        """The names that `widget` takes."""
+        return tuple(self._widgets())
+
+    def report(self, details: str, line: str) -> None:
+        """Put `details` into the log and say `line`."""
+        self._stage.log(details)
+        self._say(line)
+
+    def flush(self) -> None:
+        """Draw now what the next frame would draw."""
+        while self._ended:
+            self._on_kept(self._ended.popleft())
+        self._stage.flush()
+        self.status.tick()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the whole window's colours."""
+        self._theme = theme
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        apply_theme(app, theme)
+        self._commands.apply_theme(theme)
+        self._stage.apply_theme(theme)
+        self.results.apply_theme(theme)
+        self._settings.setValue("theme", theme.name)
+
+    def closeEvent(self, a0: QCloseEvent | None) -> None:
+        """Keep the layout, end the engine, and let what goes on be kept."""
+        self.docks.save()
+        self._frames.stop()
+        self._runs.close()
+        self.hide()
+        self._worker.close()
+        super().closeEvent(a0)
+
+    def _build(self) -> None:
+        theme = self._theme
+        self._commands = Actions(self, theme)
+        self.docks = Docks(self, self._settings)
+        self.controls = Controls()
+        self.results = ResultsTable(theme)
+        self._stage = Stage(theme)
+        self.headline = self._stage.headline
+        self.status = StatusBar()
+        self.setStatusBar(self.status)
+        titles = {
+            "controls": SETUP,
+            "results": self.results.title,
+            **{p.name: p.title for p in self._stage.panels.values()},
+        }
+        for name, widget in self._widgets().items():
+            self.docks.add(name, titles[name], widget)
+        self._ended: deque[Kept] = deque()
+        self._filing = Filing(self, self._say)
+        build_tool_bar(self, self._commands, self.headline)
+        build_menus(self, self._commands, self.docks, self._widgets(), self._save_picture_of)
+        self._frames = QTimer(self)
+        self._frames.setInterval(FRAME_MS)
+        self._runs = RunControl(self, self.controls, self._worker, self._commands)
+        self._first = FirstRun(self.controls, self._runs, self._library)
+        self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._say)
+        setup = self.docks.dock("controls")
+        self._shown = ShownRun(self._library, self.results, self._stage, self.controls, setup, self._say)
+
+    def _widgets(self) -> dict[str, QWidget]:
+        """Everything that stands in a dock, by the dock's name."""
+        return {"controls": self.controls, **self._stage.panels, "results": self.results}
+
+    def _connect(self) -> None:
+        self._commands.connect(
+            run=self.run,
+            stop=self._runs.stop,
+            auto=self._runs.set_auto,
+            best=self.controls.use_best_tile,
+            ceilings=self._ceilings.measure,
+            open=lambda: self._filing.choose_recording(self.open_recording),
+            save=lambda: self._filing.save_runs("session", self.save_session),
+            record=lambda: self._filing.save_runs("recording", partial(self.save_session, as_recording=True)),
+            screenshot=lambda: self._save_picture_of(self),
+            quit=self.close,
+            reset=self.docks.arrange,
+            theme=lambda light: self.set_theme(load_theme("light" if light else "dark")),
+            keys=lambda: help_texts.show_keys(self),
+            about=lambda: help_texts.show_about(self, self._ready),
+        )
+        self._worker.arrived.connect(self._take)
+        self.troubled.connect(self.report)
+        self.controls.requestChanged.connect(self._on_request_changed)
+        self.controls.deviceChanged.connect(self._worker.use_device)
+        self.results.recordSelected.connect(self.show_record)
+        self.results.settingsRequested.connect(self.controls.set_request)
+        for panel in self._stage.panels.values():
+            panel.commandRequested.connect(lambda name: self._commands[name].trigger())
+        self._frames.timeout.connect(self._on_frame)
+        self._runs.submitted.connect(self._on_submitted)
+        self._runs.said.connect(self._say)
+        self._frames.start()
+
+    def _restore(self) -> None:
+        self._commands["theme"].setChecked(self._theme.name == "light")
+        self.docks.arrange()
+        self.docks.restore()
+
+    def _take(self, event: RunEvent | Kept | EngineDown | OfCeilings | Rested) -> None:
+        """One event of the engine; panels only store it, and draw on the next frame."""
+        if isinstance(event, Kept):
+            self._ended.append(event)
+            return
+        if isinstance(event, EngineDown):
+            self._on_engine_down(event.failure)
+            return
+        if isinstance(event, OfCeilings):
+            self._ceilings.take(event.event)
+            return
+        if isinstance(event, Rested):
+            self._runs.rest()
+            return
+        self.status.take(event)
+        if isinstance(event, Ready):
+            self._on_ready(event)
+        if isinstance(event, Log):
+            self._stage.log(event.text)
+        elif self._shown.is_live:
+            self._stage.take(event)
+        self._runs.take(event)
+        if isinstance(event, Started):
+            self._first.on_started(event.request)
+            self._shown.compare_form()
+
+    def _on_frame(self) -> None:
+        """Do one thing a frame, in turn: all that a run's end changes, with its painting, would be a visible gap."""
+        self.status.tick()
+        if self.headline.tick():
+            return
+        if self._ended:
+            self._on_kept(self._ended.popleft())
+            return
+        self._stage.draw_next()
+
+    def _on_engine_down(self, failure: Failed) -> None:
+        """The engine could not start, with no run asked for: what is shown stays."""
+        self.status.show_down()
+        self.report(f"{failure.traceback}\n", f"{failure.message}. {failure.remedy}".strip())
+
+    def _on_ready(self, ready: Ready) -> None:
+        self._ready = ready
+        self.controls.set_ready(ready)
+        self._ceilings.learn(ready)
+        self._first.on_ready(ready)
+
+    def _on_kept(self, kept: Kept) -> None:
+        self._shown.add(kept.record, saved=not kept.problem)
+        if kept.problem:
+            self._say(f"{kept.problem} The run is held in memory: File > Save session as… keeps it.")
+        elif kept.note:
+            self._say(kept.note)
+            self._stage.log(f"{kept.note}\n")
+        self.settled.emit(kept.record)
+
+    def _on_request_changed(self, request: RunRequest | None) -> None:
+        self._first.on_request_changed(request)
+        self._shown.compare_form()
+
+    def _on_submitted(self) -> None:
+        self._first.give_up()
+        self._shown.show_live()
+        self.status.show_waiting()
+
+    def picture_of(self, widget: QWidget, scale: float = DEFAULT_SCALE) -> QImage:
+        """A picture of this window, or of one panel, whose run is said below it."""
+        self.flush()
+        caption = ""
+        if isinstance(widget, Panel):
+            widget.draw_now()  # it may be behind another tab
+            caption = self._stage.caption(widget.name)
+        return take_picture(widget, scale, caption)
+
+    def _save_picture_of(self, widget: QWidget) -> None:
+        self._filing.save_picture(self.picture_of(widget))
+
+    def _say(self, text: str) -> None:
+        """A line that is read where the eye already is, and stays in the log."""
+        self.status.showMessage(text, 8000)
+        self._stage.log(f"{text}\n")

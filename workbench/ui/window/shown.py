@@ -1,0 +1,104 @@
+"""Which run the window shows: the live one, or one of the table's. Table, panels and the form's title follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PyQt6.QtWidgets import QDockWidget
+
+from workbench.run.events import Finished
+from workbench.run.library import Library
+from workbench.run.record import RunRecord
+from workbench.run.session import SessionError
+from workbench.ui.form.controls import Controls
+from workbench.ui.form.specs import differing_fields
+from workbench.ui.runs.table import ResultsTable
+from workbench.ui.window.stage import Stage
+
+SETUP = "Setup"
+
+
+class ShownRun:
+    """Shows runs of the library on the stage; `say` takes a line for the user.
+
+    `setup` is the form's dock, whose title says where the form is not what the run shown was made with.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        results: ResultsTable,
+        stage: Stage,
+        controls: Controls,
+        setup: QDockWidget,
+        say: Callable[[str], None],
+    ) -> None:
+        self._library = library
+        self._results = results
+        self._stage = stage
+        self._controls = controls
+        self._setup = setup
+        self._say = say
+        self.is_live = True  # what goes on is shown, and not a run chosen from the table
+        self._list_runs()
+
+    def show(self, record: RunRecord) -> None:
+        """Show a run of the table in every panel."""
+        try:
+            whole = self._library.load(record)
+        except SessionError as error:
+            self._say(str(error))
+            return
+        self.is_live = False
+        where = f"recording: {record.source}, {record.started.device.name}, {record.started.started_at[:10]}"
+        self._stage.replay(whole.events(), where if record.source else "")
+        self.compare_form()
+
+    def show_last(self) -> None:
+        """Show the last finished run that the session already holds, with its settings in the form, if there is one."""
+        own = [run for run in self._library.records() if not run.source and isinstance(run.end, Finished)]
+        if own:
+            self._results.select((own[-1].source, own[-1].run_id))
+            self._controls.set_request(own[-1].started.request)
+            self.show(own[-1])
+
+    def show_live(self) -> None:
+        """Show what goes on from now on."""
+        self.is_live = True
+        self._stage.headline.show_source("")
+
+    def open_recording(self, path: Path) -> RunRecord:
+        """Add a recording's runs to the table and show its last finished one, else its last.
+
+        Raises SessionError if it cannot be read.
+        """
+        runs = self._library.open_recording(path)
+        self._list_runs()
+        last = next((run for run in reversed(runs) if isinstance(run.end, Finished)), runs[-1])
+        self._results.select((last.source, last.run_id))
+        self.show(last)
+        return last
+
+    def add(self, record: RunRecord, saved: bool) -> None:
+        """Add a run that has ended to the table, and mark it there if it is the one that is shown."""
+        summary = self._library.add(record, saved)
+        self._results.upsert(summary)
+        if self.is_live:
+            self._results.select((summary.source, summary.run_id))
+        self._stage.set_history(self._library.records())
+
+    def compare_form(self) -> None:
+        """Say beside the form's title where it is not what the run shown was made with; the list of docks keeps its."""
+        shown = self._stage.request
+        differing = differing_fields(self._controls.request(), shown) if shown is not None else ()
+        self._setup.setWindowTitle(f"{SETUP} – differs from the run shown" if differing else SETUP)
+        self._setup.setToolTip(f"not as in the run shown: {', '.join(differing)}" if differing else "")
+        action = self._setup.toggleViewAction()
+        if action is not None:
+            action.setText(SETUP)
+
+    def _list_runs(self) -> None:
+        """Put all runs into the table, and into what shows a trend of them."""
+        self._results.set_records(self._library.records())
+        self._stage.set_history(self._library.records())

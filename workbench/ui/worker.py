@@ -1,0 +1,209 @@
+"""RunWorker: the one seam between the engine and Qt. It owns the host, and the session file's writes."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from dataclasses import dataclass
+
+import numpy as np
+from PyQt6.QtCore import QObject, QThread, pyqtSignal
+
+from workbench.engine.host.process import JOB, KernelHost
+from workbench.run.events import Failed, Finished, Log, Ready, RunEvent, Started
+from workbench.run.record import RunBuilder, RunRecord
+from workbench.run.request import RunRequest
+from workbench.run.session import Session, SessionError
+
+IDLE_S = 0.1
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A run has ended and is in the session file, or `problem` says why it is not; `note` is a word on the file."""
+
+    record: RunRecord
+    problem: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class EngineDown:
+    """The engine could not be started between two runs; no run has failed by it."""
+
+    failure: Failed
+
+
+@dataclass(frozen=True)
+class OfCeilings:
+    """An event of the measuring of the device's ceilings, which is no run; the last is a Finished or Failed."""
+
+    event: RunEvent
+
+
+@dataclass(frozen=True)
+class Rested:
+    """Everything that was asked for has ended."""
+
+
+class RunWorker(QThread):
+    """Runs requests one after another in its thread; of requests that wait, only the newest is run.
+
+    Its one signal carries RunEvents, after each run a Kept, then Rested, and EngineDown; those of measuring the
+    device's ceilings, which wait for the run that goes on, as OfCeilings. It cannot be called `event`: QObject has one.
+    The thread lives as long as the window, because the engine's process ends with the thread that started it.
+    """
+
+    arrived = pyqtSignal(object)  # RunEvent | Kept | EngineDown | OfCeilings | Rested
+
+    def __init__(self, session: Session, device: str = "auto", job: str = JOB, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._host = KernelHost(device, job)
+        self._changed = threading.Condition()
+        self._request: RunRequest | None = None
+        self._device: str | None = None
+        self._ceilings = False  # whether they are to be measured
+        self._busy = False
+        self._closing = False
+
+    def submit(self, request: RunRequest) -> None:
+        """Run `request` next, in place of one that waits; a run that goes on is asked to stop."""
+        with self._changed:
+            # Under the lock, so that it reaches the run that goes on and never this one.
+            self._host.stop()
+            self._request = request
+            self._busy = True
+            self._changed.notify()
+
+    def use_device(self, device: str) -> None:
+        """Start the engine for another device, so that it says what can run there."""
+        with self._changed:
+            self._device = device
+            self._changed.notify()
+
+    def measure_ceilings(self) -> None:
+        """Measure the ceilings of the engine's device as soon as nothing runs."""
+        with self._changed:
+            self._ceilings = self._busy = True
+            self._changed.notify()
+
+    def stop(self) -> None:
+        """Stop what goes on and forget what waits."""
+        with self._changed:
+            waiting, self._request = self._request, None
+            ceilings, self._ceilings = self._ceilings, False
+            self._host.stop()
+        if ceilings:
+            self.arrived.emit(OfCeilings(Failed("cancelled", "stopped before it began")))
+        if waiting is not None:
+            self.arrived.emit(Failed("cancelled", "stopped before it began"))
+
+    def close(self) -> None:
+        """End the run, the engine and the thread; what was measured is kept first. Blocks until it is done."""
+        with self._changed:
+            self._closing = True
+            self._request = None
+            self._host.stop()
+            self._host.abandon_start()
+            self._changed.notify()
+        self.wait()
+
+    @property
+    def engine_pid(self) -> int | None:
+        """The process id of the engine, None where there is none."""
+        return self._host.pid
+
+    def run(self) -> None:
+        """The thread: keep the engine warm, take requests, pass on what they give."""
+        # The first percentile imports a part of numpy: in this thread, where it makes no frame late.
+        np.percentile([0.0], 20)
+        try:
+            self._prepare()
+            while not self._closing:
+                self._step()
+        finally:
+            self._host.close()
+
+    def _step(self) -> None:
+        """One thing that was asked for; whatever goes wrong with it, the thread goes on to the next."""
+        try:
+            request, device, ceilings = self._take_next()
+            if device is not None:
+                self._host.use(device)
+                self._prepare()
+            if request is not None:
+                self._run(request)
+            elif ceilings:
+                self._measure_ceilings()
+            elif device is None and self._come_to_rest():
+                self.arrived.emit(Rested())
+            elif device is None:
+                for event in self._host.idle_log():
+                    self.arrived.emit(event)
+        except Exception as error:
+            self._host.close()
+            text = f"the engine's thread met an error: {type(error).__name__}: {error}"
+            self.arrived.emit(Failed("died", text, "Run again; the log has the traceback.", traceback.format_exc()))
+
+    def _take_next(self) -> tuple[RunRequest | None, str | None, bool]:
+        """What was asked for, after a short wait if nothing was; ceilings only while no request waits."""
+        with self._changed:
+            if self._request is None and self._device is None and not self._closing and not self._busy:
+                self._changed.wait(IDLE_S)
+            request, self._request = self._request, None
+            device, self._device = self._device, None
+            ceilings = self._ceilings and request is None
+            if ceilings:
+                self._ceilings = False
+            if request is not None or ceilings:
+                self._host.announce_run()  # a stop from now on is for this run
+        return request, device, ceilings
+
+    def _come_to_rest(self) -> bool:
+        """Whether the last of what was asked for has just ended."""
+        with self._changed:
+            was_busy, self._busy = self._busy, self._request is not None or self._ceilings
+            return was_busy and not self._busy
+
+    def _prepare(self) -> None:
+        """Start the engine if it is not there, and pass on what it says of itself."""
+        if self._closing:
+            return
+        for event in self._host.wait_ready():
+            self.arrived.emit(EngineDown(event) if isinstance(event, Failed) else event)
+
+    def _run(self, request: RunRequest) -> None:
+        builder = RunBuilder(request)
+        started = False
+        kept = None
+        for event in self._host.run(request):
+            builder.take(event)
+            started = started or isinstance(event, Started)
+            if isinstance(event, Finished | Failed):
+                # The record first: the window that sees the end can then find the run in the file.
+                kept = self._keep(builder.record())
+            self.arrived.emit(event)
+        if kept is not None:
+            self.arrived.emit(kept)
+        if started and not self._host.is_alive():
+            self._prepare()
+
+    def _measure_ceilings(self) -> None:
+        for event in self._host.measure_ceilings():
+            # What the engine says of itself, if it had to be started for this, is of no measuring.
+            self.arrived.emit(event if isinstance(event, Ready | Log) else OfCeilings(event))
+        if not self._host.is_alive():
+            self._prepare()
+
+    def _keep(self, record: RunRecord) -> Kept | None:
+        """Write a run; None for one that was stopped before it measured anything."""
+        stopped = isinstance(record.end, Failed) and record.end.kind == "cancelled"
+        if stopped and not record.checked:
+            return None
+        gone = self._session.is_gone()
+        note = f"{self._session.path} was taken away; it is made anew, without the earlier runs." if gone else ""
+        try:
+            return Kept(self._session.add(record), note=note)
+        except SessionError as error:
+            return Kept(record, str(error))
