@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import deque
 from functools import partial
 from pathlib import Path
+from typing import assert_never
 
 from PyQt6.QtCore import QSettings, QTimer, pyqtSignal
 from PyQt6.QtGui import QAction, QCloseEvent, QImage
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from workbench.run.events import Failed, Log, Ready, RunEvent, Started
+from workbench.run.events import Failed, Log, Ready, Started
 from workbench.run.library import Library
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
@@ -31,7 +32,7 @@ from workbench.ui.window.menus import build_menus, build_tool_bar
 from workbench.ui.window.shown import SETUP, ShownRun
 from workbench.ui.window.stage import Stage
 from workbench.ui.window.status import StatusBar
-from workbench.ui.worker import EngineDown, Kept, OfCeilings, Rested, RunWorker
+from workbench.ui.worker import EngineDown, Grown, Kept, OfCeilings, Rested, RunWorker
 
 FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
 
@@ -122,7 +123,7 @@ class MainWindow(QMainWindow):
 
     def report(self, details: str, line: str) -> None:
         """Put `details` into the log and say `line`."""
-        self._stage.log(details)
+        self._stage.hear(Log(details))
         self._say(line)
 
     def flush(self) -> None:
@@ -220,31 +221,46 @@ class MainWindow(QMainWindow):
         self.docks.arrange()
         self.docks.restore()
 
-    def _take(self, event: RunEvent | Kept | EngineDown | OfCeilings | Rested) -> None:
-        """One event of the engine; panels only store it, and draw on the next frame."""
-        if isinstance(event, Kept):
-            self._ended.append(event)
+    def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Log) -> None:
+        """What the engine's thread tells."""
+        match told:
+            case Grown():
+                self._on_grown(told)
+            case Kept():
+                self._ended.append(told)
+            case Rested():
+                self._runs.rest()
+            case OfCeilings(event):
+                self._ceilings.take(event)
+            case EngineDown(failure):
+                self._on_engine_down(failure)
+            case Ready() | Log():
+                self._on_engine_says(told)
+            case _:
+                assert_never(told)
+
+    def _on_grown(self, grown: Grown) -> None:
+        """A run goes on, or begins."""
+        event = grown.event
+        if isinstance(event, Ready | Log):  # of an engine that had to be started for it
+            self._on_engine_says(event)
             return
-        if isinstance(event, EngineDown):
-            self._on_engine_down(event.failure)
-            return
-        if isinstance(event, OfCeilings):
-            self._ceilings.take(event.event)
-            return
-        if isinstance(event, Rested):
-            self._runs.rest()
+        self._shown.take(grown)
+        if event is None:
             return
         self.status.take(event)
-        if isinstance(event, Ready):
-            self._on_ready(event)
-        if isinstance(event, Log):
-            self._stage.log(event.text)
-        elif self._shown.is_live:
-            self._stage.take(event)
         self._runs.take(event)
+        if isinstance(event, Started | Failed):
+            self._stage.hear(event)
         if isinstance(event, Started):
             self._first.on_started(event.request)
             self._shown.compare_form()
+
+    def _on_engine_says(self, event: Ready | Log) -> None:
+        self._stage.hear(event)
+        if isinstance(event, Ready):
+            self.status.take(event)
+            self._on_ready(event)
 
     def _on_frame(self) -> None:
         """Do one thing a frame, in turn: all that a run's end changes, with its painting, would be a visible gap."""
@@ -268,12 +284,12 @@ class MainWindow(QMainWindow):
         self._first.on_ready(ready)
 
     def _on_kept(self, kept: Kept) -> None:
-        self._shown.add(kept.record, saved=not kept.problem)
+        self._shown.add(kept)
         if kept.problem:
             self._say(f"{kept.problem} The run is held in memory: File > Save session as… keeps it.")
         elif kept.note:
             self._say(kept.note)
-            self._stage.log(f"{kept.note}\n")
+            self._stage.hear(Log(f"{kept.note}\n"))
         self.settled.emit(kept.record)
 
     def _on_request_changed(self, request: RunRequest | None) -> None:
@@ -300,4 +316,4 @@ class MainWindow(QMainWindow):
     def _say(self, text: str) -> None:
         """A line that is read where the eye already is, and stays in the log."""
         self.status.showMessage(text, 8000)
-        self._stage.log(f"{text}\n")
+        self._stage.hear(Log(f"{text}\n"))
