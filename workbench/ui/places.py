@@ -1,15 +1,29 @@
-"""Where things stand in the window at first. Each form, panel and table says its own place."""
+"""Where things stand in the window at first. The form, each panel and the table say their own place."""
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, auto
+from typing import ClassVar, Protocol
 
 
 class Place(Enum):
-    """The places of a first launch; of several that have one place, the first is in front and the others are tabs."""
+    """The places of a first launch. Of several things in one place the first is in front, the others are tabs."""
 
-    LEFT = "the form, over the whole height"
-    UPPER = "above, beside the form"
-    UPPER_RIGHT = "above, at the right"
-    BESIDE_RUNS = "below, where the table of runs is"
-    LOWER_RIGHT = "below, at the right"
+    LEFT = auto()  # over the whole height
+    UPPER = auto()
+    UPPER_RIGHT = auto()
+    LOWER = auto()
+    LOWER_RIGHT = auto()
+    BEHIND_LOWER = auto()  # a tab behind what stands there
+
+
+class Docked(Protocol):
+    """What stands in a dock of its own.
+
+    `name` is what a saved layout calls it, and the command line for a picture of it; `title` is its dock's, and its
+    entry in the menus.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    place: ClassVar[Place]

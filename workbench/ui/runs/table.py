@@ -10,6 +10,7 @@ from PyQt6.QtGui import QAction, QFont, QFontMetrics, QGuiApplication, QKeySeque
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
 
 from workbench.run.record import RunKey, RunRecord
+from workbench.ui.places import Place
 from workbench.ui.runs.columns import COLUMNS, tsv
 from workbench.ui.runs.model import RunsModel, RunsProxy
 from workbench.ui.text.whole_words import WholeWords
@@ -52,6 +53,7 @@ class ResultsTable(QWidget):
 
     name: ClassVar[str] = "results"
     title: ClassVar[str] = "Runs"
+    place: ClassVar[Place] = Place.LOWER
 
     recordSelected = pyqtSignal(object)  # RunRecord
     settingsRequested = pyqtSignal(object)  # RunRequest

@@ -19,6 +19,7 @@ from workbench.ui.files.filing import Filing
 from workbench.ui.files.pictures import DEFAULT_SCALE, take_picture
 from workbench.ui.form.controls import Controls
 from workbench.ui.panels.bases.panel import Panel
+from workbench.ui.places import Docked
 from workbench.ui.runs.table import ResultsTable
 from workbench.ui.sizes import DEFAULT_SIZE, LEAST_SIZE
 from workbench.ui.theme import Theme, apply_theme, load_theme
@@ -29,7 +30,7 @@ from workbench.ui.window.control import RunControl
 from workbench.ui.window.docks import Docks
 from workbench.ui.window.first_run import FirstRun
 from workbench.ui.window.menus import build_menus, build_tool_bar
-from workbench.ui.window.shown import SETUP, ShownRun
+from workbench.ui.window.shown import ShownRun
 from workbench.ui.window.stage import Stage
 from workbench.ui.window.status import StatusBar
 from workbench.ui.worker import EngineDown, Grown, Kept, OfCeilings, Rested, RunWorker
@@ -91,7 +92,9 @@ class MainWindow(QMainWindow):
         dock = self.docks.dock(name)
         dock.show()
         dock.raise_()
-        return self._widgets()[name]
+        widget = dock.widget()
+        assert widget is not None
+        return widget
 
     def command(self, name: str) -> QAction:
         """The action called `name` in COMMANDS."""
@@ -119,7 +122,7 @@ class MainWindow(QMainWindow):
 
     def widget_names(self) -> tuple[str, ...]:
         """The names that `widget` takes."""
-        return tuple(self._widgets())
+        return tuple(widget.name for widget in self._contents())
 
     def report(self, details: str, line: str) -> None:
         """Put `details` into the log and say `line`."""
@@ -163,28 +166,23 @@ class MainWindow(QMainWindow):
         self.headline = self._stage.headline
         self.status = StatusBar()
         self.setStatusBar(self.status)
-        titles = {
-            "controls": SETUP,
-            "results": self.results.title,
-            **{p.name: p.title for p in self._stage.panels.values()},
-        }
-        for name, widget in self._widgets().items():
-            self.docks.add(name, titles[name], widget)
+        for widget in self._contents():
+            self.docks.add(widget)
         self._ended: deque[Kept] = deque()
         self._filing = Filing(self, self._say)
         build_tool_bar(self, self._commands, self.headline)
-        build_menus(self, self._commands, self.docks, self._widgets(), self._save_picture_of)
+        build_menus(self, self._commands, self.docks, self._contents(), self._save_picture_of)
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
         self._runs = RunControl(self, self.controls, self._worker, self._commands)
         self._first = FirstRun(self.controls, self._runs, self._library)
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._say)
-        setup = self.docks.dock("controls")
+        setup = self.docks.dock(self.controls.name)
         self._shown = ShownRun(self._library, self.results, self._stage, self.controls, setup, self._say)
 
-    def _widgets(self) -> dict[str, QWidget]:
-        """Everything that stands in a dock, by the dock's name."""
-        return {"controls": self.controls, **self._stage.panels, "results": self.results}
+    def _contents(self) -> tuple[Docked, ...]:
+        """Everything that stands in a dock, in the order of the View menu."""
+        return self.controls, *self._stage.panels.values(), self.results
 
     def _connect(self) -> None:
         self._commands.connect(
@@ -310,7 +308,8 @@ class MainWindow(QMainWindow):
             caption = self._stage.caption(widget.name)
         return take_picture(widget, scale, caption)
 
-    def _save_picture_of(self, widget: QWidget) -> None:
+    def _save_picture_of(self, widget: Docked | QMainWindow) -> None:
+        assert isinstance(widget, QWidget)
         self._filing.save_picture(self.picture_of(widget))
 
     def _say(self, text: str) -> None:

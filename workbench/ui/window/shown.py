@@ -17,8 +17,6 @@ from workbench.ui.runs.table import ResultsTable
 from workbench.ui.window.stage import Stage
 from workbench.ui.worker import Grown, Kept
 
-SETUP = "Setup"
-
 
 class ShownRun:
     """Shows runs of the library on the stage; `say` takes a line for the user.
@@ -97,13 +95,13 @@ class ShownRun:
 
     def compare_form(self) -> None:
         """Say beside the form's title where it is not what the run shown was made with; the list of docks keeps its."""
-        shown = self._stage.request
+        shown, title = self._stage.request, self._controls.title
         differing = differing_fields(self._controls.request(), shown) if shown is not None else ()
-        self._setup.setWindowTitle(f"{SETUP} – differs from the run shown" if differing else SETUP)
+        self._setup.setWindowTitle(f"{title} – differs from the run shown" if differing else title)
         self._setup.setToolTip(f"not as in the run shown: {', '.join(differing)}" if differing else "")
         action = self._setup.toggleViewAction()
         if action is not None:
-            action.setText(SETUP)
+            action.setText(title)
 
     def _list_runs(self) -> None:
         """Put all runs into the table, and into what shows a trend of them."""

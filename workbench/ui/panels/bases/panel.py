@@ -17,15 +17,14 @@ from workbench.ui.theme import Theme
 class Panel(QWidget):
     """One view of a run.
 
-    Subclasses say all that is to be known of them outside: `name` (in saved layouts, and for a picture of it on the
-    command line), `title` (of its dock, and in the menus), `place` where it stands at first. They name in `reads` the
-    kinds of events that change what they show, and override `draw`, which shows `run`; a run's begin and end always
-    change it. A recorded run is shown as a live one: by its record.
+    Subclasses state what `places.Docked` asks for, and name in `reads` the kinds of events that change what they show:
+    a run's begin and end always do. They override `draw`, which shows `run`. A recorded run is shown as a live one: by
+    its record.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    place: ClassVar[Place] = Place.BESIDE_RUNS
+    place: ClassVar[Place] = Place.BEHIND_LOWER
     reads: ClassVar[tuple[type, ...]] = ()
     shows_run: ClassVar[bool] = True  # and not the engine, whichever run that is
     rest_s: ClassVar[float] = 0.0  # the least time between two draws of what arrives during a run
