@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from dataclasses import fields
@@ -11,8 +12,8 @@ import pytest
 from kernels.plain.tiles import TileConfig
 from workbench.analysis.presets import PRESETS
 from workbench.analysis.tolerances import ARTICLE_TOLERANCE, default_tolerance
-from workbench.cli.entry import request_from
-from workbench.cli.exits import UsageError
+from workbench.cli.entry import FUNCTIONS, request_from, run_command_line
+from workbench.cli.exits import EXIT_INVALID, EXIT_PROGRAM, UsageError
 from workbench.cli.grammar import make_parser
 from workbench.run.request import DTYPES, PRECISIONS, Problem, RunRequest
 
@@ -109,6 +110,27 @@ def test_help_names_the_inputs_the_panels_and_what_is_not_for_article(capsys: py
     assert said.count("not for article") == 2 and "controls (Setup)" in said and "results (Runs)" in said
     constant = said[said.index("constant: every value 0.5") :]
     assert "which flatters; zeros: every value 0: as constant" in constant
+
+
+def commands() -> set[str]:
+    parser = make_parser()
+    (subparsers,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return {parser.get_default("command"), *subparsers.choices}
+
+
+def test_every_command_has_a_function() -> None:
+    assert commands() == set(FUNCTIONS)
+
+
+def test_an_unknown_command_and_one_without_a_function_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["nonsense"]) == EXIT_INVALID
+    assert "'nonsense'" in capsys.readouterr().err
+    monkeypatch.delitem(FUNCTIONS, "presets")
+    assert run_command_line(["presets"]) == EXIT_PROGRAM
+    out, err = capsys.readouterr()
+    assert "the command presets is in the grammar and has no function" in err and not out
 
 
 def test_help_names_every_panel_of_the_window(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,8 @@ from workbench.ui.sizes import LEAST_SIZE, MOST_SIZE
 FIXED_COUNT = "article"
 
 _EPILOG = """\
-exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed; 130 interrupted.
+exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed;
+70 an error of the program itself; 130 interrupted.
 With no command the window opens; run, presets, kernels, ceilings, doctor and screenshot need no display."""
 
 
