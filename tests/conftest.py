@@ -15,6 +15,18 @@ if not Path("/dev/nvidiactl").exists():
     os.environ["TRITON_INTERPRET"] = "1"
 
 
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Know the settings in pyproject of plugins that are not there: an unknown one is an error."""
+    for plugin, setting in (("timeout", "timeout"), ("pytest-qt", "qt_api")):
+        if not pluginmanager.hasplugin(plugin):
+            parser.addini(setting, f"of {plugin}, which is not installed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the mark of pytest-timeout, installed or not."""
+    config.addinivalue_line("markers", "timeout(seconds): the longest that the test may take, by pytest-timeout")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what is marked `gpu` where the NVIDIA driver shows no device."""
     if Path("/dev/nvidiactl").exists():
@@ -35,3 +47,9 @@ def pytest_runtest_logfinish() -> None:
     from workbench.ui.collector import collect_what_is_due
 
     collect_what_is_due()
+
+
+def pytest_unconfigure() -> None:
+    """Let the end of the process collect what was kept from collection, or Triton's library reports it as leaked."""
+    gc.unfreeze()
+    gc.enable()
