@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+HAS_QT = find_spec("PyQt6") is not None  # the kernels' tests run without
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # Triton decides when it is imported whether kernels are interpreted, so this comes before any test is read. Tests of
@@ -17,9 +20,9 @@ if not Path("/dev/nvidiactl").exists():
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Know the settings in pyproject of plugins that are not there: an unknown one is an error."""
-    for plugin, setting in (("timeout", "timeout"), ("pytest-qt", "qt_api")):
-        if not pluginmanager.hasplugin(plugin):
-            parser.addini(setting, f"of {plugin}, which is not installed")
+    for setting, names in (("timeout", ("timeout", "pytest_timeout")), ("qt_api", ("pytest-qt", "pytestqt.plugin"))):
+        if not any(map(pluginmanager.hasplugin, names)):
+            parser.addini(setting, f"of {names[0]}, which is not installed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -38,12 +41,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Collect garbage between tests only, as the window does between events: `workbench.ui.collector` says why."""
+    if not HAS_QT:
+        return
     gc.disable()
     gc.freeze()  # what the tests import stays
 
 
 def pytest_runtest_logfinish() -> None:
     """Collect what a test left, by Python's own thresholds."""
+    if not HAS_QT:
+        return
     from workbench.ui.collector import collect_what_is_due
 
     collect_what_is_due()

@@ -132,6 +132,7 @@ def test_every_baseline_has_our_mask_and_our_groups(host: KernelHost, dtype: str
     assert ("see no key" in logs) is (m > n)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", ["article-small", "article-middle", "article-large"])
 def test_latency_agrees_with_a_bare_script(host: KernelHost, name: str) -> None:
     """Three of each in turn; the medians differ by less than 5%."""

@@ -18,7 +18,7 @@ from tests.gpu.tables import tables
 from workbench.run.measurement import KERNEL_SHARE, Role
 from workbench.run.request import PROTOCOLS
 
-pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.gpu, pytest.mark.timed, pytest.mark.timeout(600)]
 
 LEAST_REPAINTS = 30.0  # of the 60 a second that are asked for; a repaint is the whole window
 BARE = 0.03

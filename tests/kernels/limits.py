@@ -6,6 +6,7 @@ precision of the products imply, whichever is more. The traced states are held t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
 import torch
@@ -112,7 +113,7 @@ def _rounding(
     An error of the score moves a weight, and with it the output, by as much of the values that the row weighs.
     """
     largest = float(x.v.abs().max())
-    products = UNITS[precision] * largest * max(1.0, float(size.max()) / min(x.q.shape[3], AVERAGED_D) ** 0.5)
+    products = UNITS[precision] * largest * max(1.0, float(size.max()) / math.sqrt(min(x.q.shape[3], AVERAGED_D)))
     half = HALF_ULP[x.q.dtype]
     if not half:
         return products
