@@ -281,6 +281,7 @@ def test_the_monitor_ends_when_its_parent_is_killed(how: signal.Signals, functio
 
 
 @pytest.mark.gpu
+@pytest.mark.timed
 def test_on_a_gpu_it_reads_every_20_ms_what_nvml_says(capfd: pytest.CaptureFixture[str]) -> None:
     import torch
 
