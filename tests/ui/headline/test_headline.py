@@ -14,6 +14,7 @@ from PyQt6.QtWidgets import QApplication, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
+from tests.patience import LIMIT_MS
 from tests.samples import GPU, INTERPRETER, make_record, recorded_state
 from workbench.analysis.metrics import format_time
 from workbench.run.device_state import DeviceWarning
@@ -68,7 +69,7 @@ def test_running_says_the_phase_and_counts(qtbot: QtBot, headline: Headline) -> 
     assert "compiling" in headline.text()
     assert "article 16×16, 128 × 512 × 64" in headline.text()
     before = headline.text()
-    qtbot.waitUntil(lambda: headline.text() != before, timeout=3000)  # the clock goes on without events
+    qtbot.waitUntil(lambda: headline.text() != before, timeout=LIMIT_MS)  # the clock goes on without events
     headline.take(Progress("timing", 20, 100))
     assert "timing 20 of 100" in headline.text()
     headline.take(Finished(1.0))
