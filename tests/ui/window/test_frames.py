@@ -18,8 +18,9 @@ from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
 from tests.patience import LIMIT_MS
-from tests.samples import GPU, make_record, recorded_state
+from tests.samples import GPU, events_of, make_record, recorded_state
 from tests.ui.conftest import MakeWindow
+from tests.ui.growing import grow
 from tests.ui.window.test_main import LONG, SMALL, run_to_end
 from tests.yardstick import cost_ms, slowness, thread_ms
 from workbench.run.ceilings import Ceilings, save_ceilings
@@ -147,8 +148,8 @@ def test_a_panel_s_first_draw_takes_no_long_frame(
 
     worst = 0.0
     for shown in (record, records[0]):
-        for event in shown.events():
-            panel.take(event)
+        for event in events_of(shown):
+            grow(panel, event)
         worst = max(worst, thread_ms(draw))
     assert worst < LONGEST_MS * slowness()
 
@@ -162,16 +163,16 @@ def test_the_window_is_painted_in_a_frame_with_thousands_of_samples(
     rng = np.random.default_rng(0)
     stage, panel = window._stage, window.widget("latency")
     assert isinstance(panel, LatencyPanel)
-    stage.take(make_record(1, Problem(16, 32, 8), protocol="warm").started)
+    grow(stage, make_record(1, Problem(16, 32, 8), protocol="warm").started)
     for role, centre in (("kernel", 100.0), ("baseline", 140.0)):
-        stage.take(Samples(cast(Role, role), rng.normal(centre, 3.0, MANY)))
+        grow(stage, Samples(cast(Role, role), rng.normal(centre, 3.0, MANY)))
     for _ in range(20):  # more frames than panels
         window._on_frame()
         QApplication.processEvents()
     assert len(panel.samples_plot.points["kernel"].points()[0]) == MANY
 
     def arrive() -> None:
-        stage.take(Samples("kernel", rng.normal(100.0, 3.0, 50)))
+        grow(stage, Samples("kernel", rng.normal(100.0, 3.0, 50)))
         assert panel.tick()
         panel.graphics.settle()  # as Qt's news of the change does
         before = panel.graphics.kept.paints
@@ -196,18 +197,19 @@ def test_a_panel_of_samples_rests_between_two_draws(
     window = make_test_window()
     stage, panel = window._stage, window.widget("latency")
     assert isinstance(panel, LatencyPanel)
-    stage.take(make_record(1, Problem(16, 32, 8)).started)
+    grow(stage, make_record(1, Problem(16, 32, 8)).started)
     draws = 0
     for _ in range(50):  # ten in each rest: other panels have their turns between
         now += panel.rest_s / 10
-        stage.take(Samples("kernel", np.array([100.0])))
-        drawn = panel.run.samples()["kernel"]
+        grow(stage, Samples("kernel", np.array([100.0])))
+        assert panel.run is not None
+        drawn = panel.run.samples("kernel")
         draws += (
             stage.draw_next()
             and not panel._stale
             and len(panel.samples_plot.points["kernel"].points()[0]) == len(drawn)
         )
     assert 4 <= draws <= 6
-    stage.take(Samples("kernel", np.array([100.0])))
+    grow(stage, Samples("kernel", np.array([100.0])))
     stage.flush()  # a picture does not wait
     assert not panel._stale
