@@ -22,9 +22,9 @@ from workbench.run.request import PROTOCOLS
 NONE = "–"
 LAUNCH_BOUND = "launch-bound"
 WHY_LAUNCH_BOUND = (
-    f"{LAUNCH_BOUND}: the kernel takes the GPU less than {LAUNCH_US:.0f} µs, so that the average over a block of launches "
-    "is what the CPU takes to launch. It differs from process to process and is compared neither with the bare script nor "
-    "with ncu, which looks at the GPU alone; the other protocols' figures of the same kernel are."
+    f"{LAUNCH_BOUND}: the kernel takes the GPU less than {LAUNCH_US:.0f} µs, so that the average over a block of "
+    "launches is what the CPU takes to launch. It differs from process to process and is compared neither with the "
+    "bare script nor with ncu, which looks at the GPU alone; the other protocols' figures of the same kernel are."
 )
 Found = TypeVar("Found")
 PROTOCOL_COLUMNS = (

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-LIMIT_S = 180.0  # of a test, where neither its mark nor the settings name one
+LIMIT_S = 180.0  # of a test, where no mark names one
 LONGEST = 400
 OF_QT = {"qapp", "qtbot"}
 
@@ -79,9 +79,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _limit(item: pytest.Item) -> float:
-    """Seconds, as pytest-timeout has them, which need not be there."""
+    """Seconds, by the mark of pytest-timeout, which need not be there."""
     marker = item.get_closest_marker("timeout")
-    return float(marker.args[0] if marker else item.config.getini("timeout") or LIMIT_S)
+    return float(marker.args[0]) if marker else LIMIT_S
 
 
 def _worst(parts: Sequence[pytest.TestReport]) -> tuple[str, str]:

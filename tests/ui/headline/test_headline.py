@@ -14,6 +14,7 @@ from PyQt6.QtWidgets import QApplication, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
+from tests.patience import LIMIT_MS
 from tests.samples import GPU, INTERPRETER, from_recording, make_record, recorded_state
 from tests.ui.growing import grow
 from workbench.analysis.metrics import format_time
@@ -68,7 +69,7 @@ def test_running_says_the_phase_and_counts(qtbot: QtBot, headline: Headline) -> 
     assert "compiling" in headline.text()
     assert "article 16×16, 128 × 512 × 64" in headline.text()
     before = headline.text()
-    qtbot.waitUntil(lambda: headline.text() != before, timeout=3000)  # the clock goes on without events
+    qtbot.waitUntil(lambda: headline.text() != before, timeout=LIMIT_MS)  # the clock goes on without events
     grow(headline, Progress("timing", 20, 100))
     assert "timing 20 of 100" in headline.text()
     grow(headline, Finished(1.0))
