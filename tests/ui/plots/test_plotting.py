@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from workbench.run.events import Failed, FailureKind
 from workbench.ui.files.pictures import take_picture
-from workbench.ui.plots.axes import CountAxis, IndexAxis, ValueAxis, log_ticks, text_width
+from workbench.ui.plots.axes import CountAxis, IndexAxis, ValueAxis, log_ticks
 from workbench.ui.plots.common import (
     bin_counts,
     histogram_edges,
@@ -28,6 +28,7 @@ from workbench.ui.plots.common import (
 from workbench.ui.plots.heatmap import HeatmapView
 from workbench.ui.plots.map_cells import COLORS, MASKED, MAX_CELLS, MINUS_INF, NAN, Palette, Part, quantise
 from workbench.ui.text.cards import MessageCard, PlotStack
+from workbench.ui.text.fit import text_width
 from workbench.ui.text.spans import Span, SpanLine, shorten_together
 from workbench.ui.theme import load_theme
 from workbench.words.runs import number

@@ -8,7 +8,8 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui.headline.chips import ChipRow
 from workbench.ui.headline.findings import Method
-from workbench.ui.text.elided import Badge, ElidedLabel, Note
+from workbench.ui.text.elided import Badge, ElidedLabel
+from workbench.ui.text.fit import longest
 from workbench.ui.theme import Theme
 
 GAP = 10  # px between parts
@@ -23,15 +24,14 @@ class MethodRow(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.protocol, self.ending = ElidedLabel(bold=True, parent=self), Note(self)
-        self.chips = ChipRow(theme, self)
-        self.badge = Badge(parent=self)
+        self.protocol, self.ending = ElidedLabel(bold=True, parent=self), ElidedLabel(cuts=False, parent=self)
+        self.chips, self.badge = ChipRow(theme, self), Badge(parent=self)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def show_method(self, method: Method, color: QColor) -> None:
         """Say how the times were obtained; nothing where nothing is known."""
         self.protocol.set_text(method.figure, color, method.details)
-        self.ending.set_texts(method.known, method.short, color, method.details)
+        self.ending.set_text(method.known, color, method.details, method.short)
 
     def show_source(self, text: str, color: QColor) -> None:
         """Name the recording; nothing for ""."""
@@ -39,9 +39,9 @@ class MethodRow(QWidget):
 
     def place(self) -> None:
         """Give each part its room; to be called when what they say has changed."""
-        wholes = (self._ending(True), self._chips(True), self._badge(True))
-        leasts = (self._ending(False), self._chips(False), self._badge(False))
-        room = self.width() - self._taken(self.protocol.sizeHint().width() if self.protocol.text() else 0)
+        parts = (self.ending, self.chips, self.badge)
+        wholes, leasts = ([part.width_of(whole) for part in parts] for whole in (True, False))
+        room = self.width() - _taken(self.protocol.width_of(True))
         tries = (
             wholes,
             (*wholes[:2], leasts[2]),
@@ -52,11 +52,11 @@ class MethodRow(QWidget):
             (*leasts[:2], 0),
             (0, leasts[1], 0),
         )
-        ending, chips, badge = next((t for t in tries if sum(map(self._taken, t)) <= room), tries[-1])
+        ending, chips, badge = longest(tries, room, lambda widths: sum(map(_taken, widths)))
         if 0 < chips < wholes[1]:  # as many of them as there is room for
-            chips = min(wholes[1], room - self._taken(ending) - self._taken(badge) - GAP)
+            chips = min(wholes[1], room - _taken(ending) - _taken(badge) - GAP)
         if 0 < badge < wholes[2]:
-            badge = min(wholes[2], room - self._taken(ending) - self._taken(chips) - GAP)
+            badge = min(wholes[2], room - _taken(ending) - _taken(chips) - GAP)
         self._set(ending, chips, badge)
 
     def sizeHint(self) -> QSize:
@@ -72,28 +72,14 @@ class MethodRow(QWidget):
         self.place()
 
     def _set(self, ending: int, chips: int, badge: int) -> None:
-        protocol = min(self.width(), self.protocol.sizeHint().width()) if self.protocol.text() else 0
-        x = 0
+        x, protocol = 0, min(self.width(), self.protocol.width_of(True))
         for part, width in ((self.protocol, protocol), (self.ending, ending), (self.chips, chips), (self.badge, badge)):
             part.setVisible(width > 0)
             height = part.sizeHint().height()
             left = x if part is not self.badge else self.width() - width
             part.setGeometry(left, (self.height() - height) // 2, max(0, width), height)
-            x += self._taken(width)
+            x += _taken(width)
 
-    @staticmethod
-    def _taken(width: int) -> int:
-        return width + GAP if width else 0
 
-    def _ending(self, whole: bool) -> int:
-        return self.ending.width_of(whole)
-
-    def _chips(self, whole: bool) -> int:
-        if not self.chips.texts():
-            return 0
-        return self.chips.sizeHint().width() if whole else self.chips.least_width()
-
-    def _badge(self, whole: bool) -> int:
-        if not self.badge.text():
-            return 0
-        return self.badge.whole_width() if whole else min(self.badge.whole_width(), self.badge.sizeHint().width())
+def _taken(width: int) -> int:
+    return width + GAP if width else 0

@@ -8,22 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyqtgraph as pg
-from PyQt6.QtGui import QFont, QFontMetricsF
-from PyQt6.QtWidgets import QApplication
 
+from workbench.ui.text.fit import longest, text_height, text_width
 from workbench.words.runs import number
 
 BREAK = "<br>"  # between the lines of an axis's name
-
-
-def text_width(text: str, font: QFont | None = None) -> float:
-    """Width of `text` in pixels in the application's font, that of axis ticks."""
-    return QFontMetricsF(font or QApplication.font()).horizontalAdvance(text)
-
-
-def text_height() -> float:
-    """Height of a line of text in pixels in the application's font."""
-    return QFontMetricsF(QApplication.font()).height()
 
 
 def side_width(ticks: str, name_lines: int = 1) -> float:
@@ -66,9 +55,7 @@ class NamedAxis(pg.AxisItem):  # type: ignore[misc]
             return str(self.labelText)
         size = self.size()
         room = size.height() if self.orientation in ("left", "right") else size.width()
-        if room <= 0:
-            return self.names[0]
-        return next((n for n in self.names if _name_width(n) <= room + self.overhang), self.names[-1])
+        return longest(self.names, room + self.overhang, _name_width) if room > 0 else self.names[0]
 
 
 def _name_width(name: str) -> float:

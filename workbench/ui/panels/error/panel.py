@@ -15,9 +15,9 @@ from workbench.ui.panels.bases.maps import MapPanel
 from workbench.ui.panels.error.profiles import Profiles
 from workbench.ui.panels.error.words import LEFT_OUT_TEXT, details_text, judgement_spans, summary_spans
 from workbench.ui.places import Place
-from workbench.ui.plots.axes import text_height
 from workbench.ui.plots.heatmap import HeatmapView
 from workbench.ui.text.cards import Empty, PlotStack, baseline_title, kernel_title
+from workbench.ui.text.fit import text_height
 from workbench.ui.text.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
 from workbench.words.runs import OTHER_BASELINES, head_text

@@ -1,0 +1,50 @@
+"""The longest text that fits: texts are given from the longest version to the shortest, and measured here alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QFont, QFontMetricsF
+from PyQt6.QtWidgets import QApplication
+
+ELLIPSIS = "…"
+SEPARATOR = " · "  # between the parts of a line
+Version = TypeVar("Version")
+
+
+def text_width(text: str, font: QFont | None = None) -> float:
+    """Width of `text` in pixels, in the application's font unless another is given."""
+    return QFontMetricsF(font or QApplication.font()).horizontalAdvance(text)
+
+
+def text_height(font: QFont | None = None) -> float:
+    """Height of a line of text in pixels, in the application's font unless another is given."""
+    return QFontMetricsF(font or QApplication.font()).height()
+
+
+def level(versions: Sequence[Version], room: float, width: Callable[[Version], float]) -> int:
+    """The place of the first of `versions` that is at most `room` pixels wide; how many there are where none is."""
+    return next((i for i, version in enumerate(versions) if width(version) <= room), len(versions))
+
+
+def longest(versions: Sequence[Version], room: float, width: Callable[[Version], float]) -> Version:
+    """The first of `versions` that is at most `room` pixels wide; the last of them where none is."""
+    return versions[min(level(versions, room, width), len(versions) - 1)]
+
+
+def elided(text: str, room: float, font: QFont | None = None) -> str:
+    """`text` with an ellipsis for the end that has no room; "" in less room than the ellipsis takes."""
+    metrics = QFontMetricsF(font or QApplication.font())
+    return metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(0.0, room))
+
+
+def fitted(versions: Sequence[str], room: float, font: QFont | None = None) -> str:
+    """The longest of `versions` that fits, or else the shortest, elided: never wider than `room` pixels."""
+    return elided(longest(versions, room, lambda text: text_width(text, font)), room, font)
+
+
+def ever_shorter(parts: Sequence[str], between: str = SEPARATOR) -> list[str]:
+    """All of `parts` joined, then all but the last, and so on to the first alone: the most important comes first."""
+    return [between.join(parts[:end]) for end in range(len(parts), 0, -1)]
