@@ -117,7 +117,7 @@ def line(qtbot: QtBot, width: int, elides: bool = True) -> SpanLine:
 def test_line_shortens_and_then_elides_and_its_tooltip_has_the_whole(qtbot: QtBot) -> None:
     whole, shorter = [Span("kernel ", "#f00"), Span("12.5 µs, and more words")], [Span("kernel 12.5 µs")]
     made = line(qtbot, 600)
-    made.set_spans(whole, shorter=[shorter])
+    made.set_spans(whole, shorter)
     assert made.shown() == made.plain() == "kernel 12.5 µs, and more words"
     assert "#f00" in made.text()
     made.resize(made.fontMetrics().horizontalAdvance("kernel 12.5 µs") + 4, 20)
@@ -166,7 +166,7 @@ def test_lines_that_shorten_together_say_the_same_of_each(qtbot: QtBot) -> None:
     lines = [line(qtbot, width) for width in (400, 60)]
     shorten_together(*lines)
     for made in lines:
-        made.set_spans([Span("median 12.5 µs (p20–p80 12–13)")], shorter=[[Span("12.5 µs")]])
+        made.set_spans([Span("median 12.5 µs (p20–p80 12–13)")], [Span("12.5 µs")])
     assert [made.shown() for made in lines] == ["12.5 µs", "12.5 µs"]
     lines[1].resize(400, 20)
     assert {made.shown() for made in lines} == {"median 12.5 µs (p20–p80 12–13)"}

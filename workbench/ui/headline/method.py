@@ -13,6 +13,8 @@ from workbench.ui.text.fit import longest
 from workbench.ui.theme import Theme
 
 GAP = 10  # px between parts
+# Of ending, chips and badge, in the order in which they give way: whole (2), as little as says something (1), nothing.
+GIVING_WAY = ((2, 2, 2), (2, 2, 1), (1, 2, 2), (1, 2, 1), (2, 1, 1), (1, 1, 1), (1, 1, 0), (0, 1, 0))
 
 
 class MethodRow(QWidget):
@@ -40,32 +42,19 @@ class MethodRow(QWidget):
     def place(self) -> None:
         """Give each part its room; to be called when what they say has changed."""
         parts = (self.ending, self.chips, self.badge)
-        wholes, leasts = ([part.width_of(whole) for part in parts] for whole in (True, False))
+        widths = [(0, part.width_of(False), part.width_of(True)) for part in parts]
         room = self.width() - _taken(self.protocol.width_of(True))
-        tries = (
-            wholes,
-            (*wholes[:2], leasts[2]),
-            (leasts[0], *wholes[1:]),
-            (leasts[0], wholes[1], leasts[2]),
-            (wholes[0], *leasts[1:]),
-            leasts,
-            (*leasts[:2], 0),
-            (0, leasts[1], 0),
-        )
-        ending, chips, badge = longest(tries, room, lambda widths: sum(map(_taken, widths)))
-        if 0 < chips < wholes[1]:  # as many of them as there is room for
-            chips = min(wholes[1], room - _taken(ending) - _taken(badge) - GAP)
-        if 0 < badge < wholes[2]:
-            badge = min(wholes[2], room - _taken(ending) - _taken(chips) - GAP)
+        tries = [[width[i] for width, i in zip(widths, kept, strict=True)] for kept in GIVING_WAY]
+        ending, chips, badge = longest(tries, room, lambda tried: sum(map(_taken, tried)))
+        if 0 < chips < widths[1][-1]:  # as many of them as there is room for
+            chips = min(widths[1][-1], room - _taken(ending) - _taken(badge) - GAP)
+        if 0 < badge < widths[2][-1]:
+            badge = min(widths[2][-1], room - _taken(ending) - _taken(chips) - GAP)
         self._set(ending, chips, badge)
 
     def sizeHint(self) -> QSize:
         """As high as the highest part, and no width: it takes what there is."""
         return QSize(0, max(self.badge.sizeHint().height(), self.chips.sizeHint().height()))
-
-    def minimumSizeHint(self) -> QSize:
-        """As the size hint."""
-        return self.sizeHint()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         super().resizeEvent(a0)

@@ -45,17 +45,21 @@ class NamedAxis(pg.AxisItem):  # type: ignore[misc]
 
     def resizeEvent(self, ev: Any = None) -> None:
         """Choose the name again; pyqtgraph centres it only when the axis changes its size."""
-        name = self._fitting()
-        if name != self.labelText:
-            self.setLabel(name)
+        room = self.size().height() if self.stands else self.size().width()
+        if self.names:
+            name = longest(self.names, room + self.overhang, _name_width) if room > 0 else self.names[0]
+            if name != self.labelText:
+                self.setLabel(name)
         super().resizeEvent(ev)
 
-    def _fitting(self) -> str:
-        if not self.names:
-            return str(self.labelText)
-        size = self.size()
-        room = size.height() if self.orientation in ("left", "right") else size.width()
-        return longest(self.names, room + self.overhang, _name_width) if room > 0 else self.names[0]
+    @property
+    def stands(self) -> bool:
+        """Whether it is at a side of the plot."""
+        return self.orientation in ("left", "right")
+
+    def apart(self, ticks: Sequence[str], space: float) -> float:
+        """How many pixels from one tick to the next let their texts be read, with `space` between them in a line."""
+        return 1.6 * text_height() if self.stands else max(map(text_width, ticks), default=0.0) + space
 
 
 def _name_width(name: str) -> float:
@@ -77,10 +81,7 @@ class IndexAxis(NamedAxis):
 
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:  # noqa: N803
         """Round whole numbers as far apart as their texts need, and finer ticks without a text."""
-        if self.orientation in ("left", "right"):
-            least = 1.6 * text_height()
-        else:
-            least = text_width(f"{round(max(abs(minVal), abs(maxVal))):,}") + 14
+        least = self.apart([f"{round(max(abs(minVal), abs(maxVal))):,}"], 14)
         rough = max(1.0, (maxVal - minVal) * least / max(1.0, size))
         power = 10.0 ** math.floor(math.log10(rough) + 1e-9)
         self._step = next((power * s for s in (1, 2, 5) if power * s >= rough * (1 - 1e-9)), power * 10)
@@ -136,15 +137,9 @@ class ValueAxis(NamedAxis):
         for most in range(room + 2, 1, -1):
             ticks = even_ticks(minVal, maxVal, most)
             step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
-            if step * size >= self._least_pixels(ticks, step) * (maxVal - minVal):
+            if step * size >= self.apart(self.tickStrings(ticks, 1.0, step), 8) * (maxVal - minVal):
                 break
         return [(step, ticks)]
-
-    def _least_pixels(self, ticks: list[float], step: float) -> float:
-        """How far apart these ticks must be for their labels to read well."""
-        if self.orientation in ("left", "right"):
-            return 1.6 * text_height()
-        return max(map(text_width, self.tickStrings(ticks, 1.0, step)), default=0.0) + 8
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         """Plain numbers with thousands separators."""

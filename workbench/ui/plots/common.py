@@ -158,6 +158,7 @@ class ZoomBox(pg.ViewBox):  # type: ignore[misc]
 def make_plot(theme: Theme, axes: dict[str, Any] | None = None, **labels: str) -> Any:
     """A PlotItem in `theme`'s colours with `labels` for its axes (left="query row"); no menu, no buttons."""
     configure_pyqtgraph()
+    axes = {side: NamedAxis(side) for side in labels} | (axes or {})
     plot = pg.PlotItem(viewBox=ZoomBox(), axisItems=axes, enableMenu=False)
     plot.hideButtons()
     plot.vb.disableAutoRange()
@@ -165,17 +166,9 @@ def make_plot(theme: Theme, axes: dict[str, Any] | None = None, **labels: str) -
         plot.getAxis(side).enableAutoSIPrefix(False)
     for side, text in labels.items():
         plot.showAxis(side)
-        name_axis(plot.getAxis(side), text)
+        plot.getAxis(side).set_names(text)
     style_plot(plot, theme)
     return plot
-
-
-def name_axis(axis: Any, text: str) -> None:
-    """Name an axis that has one name only."""
-    if isinstance(axis, NamedAxis):
-        axis.set_names(text)
-    else:
-        axis.setLabel(text)
 
 
 def style_plot(plot: Any, theme: Theme, grid: bool = False) -> None:

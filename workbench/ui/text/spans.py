@@ -60,13 +60,13 @@ class SpanLine(QLabel):
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
-    def set_spans(self, spans: Sequence[Span], tooltip: str = "", shorter: Sequence[Sequence[Span]] = ()) -> None:
-        """Show `spans`, or one of `shorter` (longest first); `tooltip` is the whole line unless given."""
-        versions = (tuple(spans), *map(tuple, shorter))
-        self.setToolTip(tooltip or _plain(spans))
-        if versions != self._versions:
-            self._versions = versions
-            self.setAccessibleName(_plain(spans))
+    def set_spans(self, *versions: Sequence[Span], tooltip: str = "") -> None:
+        """Show one of `versions`, from the longest to the shortest; `tooltip` is the whole line unless given."""
+        given = tuple(map(tuple, versions))
+        self.setToolTip(tooltip or _plain(given[0]))
+        if given != self._versions:
+            self._versions = given
+            self.setAccessibleName(self.plain())
             self._measure()
             for line in self._group:
                 line._fit()

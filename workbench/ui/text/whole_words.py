@@ -18,8 +18,10 @@ def fitting(text: str, room: int, font: QFont, is_number: bool) -> str:
     words = [text] if is_number else text.split(" ")
     shorter = [f"{some} {ELLIPSIS}" for some in ever_shorter(words, " ")[1:]]
     last = ELLIPSIS if is_number or any(sign.isdigit() for sign in words[0]) else text
-    found = longest([text, *shorter, last], room, lambda version: text_width(version, font))
-    return found if text_width(ELLIPSIS, font) <= room else ""
+    if text_width(ELLIPSIS, font) > room:
+        return ""
+    # columns are as wide as their texts are in whole pixels
+    return longest([text, *shorter, last], room, lambda version: round(text_width(version, font)))
 
 
 class WholeWords(QStyledItemDelegate):

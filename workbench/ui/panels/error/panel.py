@@ -120,10 +120,9 @@ class ErrorPanel(MapPanel):
         request = run.started.request
         is_kernel = checked.role == "kernel"
         title = kernel_title(request) if is_kernel else baseline_title(request, checked.backend)
-        whole, *shorter = judgement_spans(checked, run.recheck(checked.role), title, self.theme)
-        self.judgement.set_spans(whole, shorter=shorter)
-        whole, *shorter = summary_spans(checked, beside, self.problem)
-        self.stats.set_spans(whole, f"{details_text(checked, beside, self.problem)}\n\n{HINT}", shorter)
+        self.judgement.set_spans(*judgement_spans(checked, run.recheck(checked.role), title, self.theme))
+        tip = f"{details_text(checked, beside, self.problem)}\n\n{HINT}"
+        self.stats.set_spans(*summary_spans(checked, beside, self.problem), tooltip=tip)
         self.kernel_button.setEnabled(run.check("kernel") is not None)
         self.baseline_button.setEnabled(baseline is not None)
         self.baseline_button.setText(baseline.backend if baseline and baseline.backend in OTHER_BASELINES else "SDPA")

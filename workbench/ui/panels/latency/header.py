@@ -48,12 +48,10 @@ class LatencyHeader(QWidget):
             return
         details = run.details()
         for role, line in self._legends():
-            whole, *shorter = run.legend(role, theme)
-            line.set_spans(whole, run.wrong_text() if role == "kernel" else "", shorter)
-        self.clock.set_spans(run.clock(theme), details)
+            line.set_spans(*run.legend(role, theme), tooltip=run.wrong_text() if role == "kernel" else "")
+        self.clock.set_spans(run.clock(theme), tooltip=details)
         self.clock.setVisible(bool(run.clock(theme)))
-        whole, *shorter = ([Span(text, theme.muted)] for text in ever_shorter(run.protocol()))
-        self.protocol.set_spans(whole, details, shorter)
+        self.protocol.set_spans(*([Span(text, theme.muted)] for text in ever_shorter(run.protocol())), tooltip=details)
 
     def plain(self) -> str:
         """All of it, line by line."""
