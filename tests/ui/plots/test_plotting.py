@@ -15,18 +15,21 @@ from pytestqt.qtbot import QtBot
 from workbench.run.events import Failed, FailureKind
 from workbench.ui.files.pictures import take_picture
 from workbench.ui.plots.axes import CountAxis, IndexAxis, ValueAxis, log_ticks
-from workbench.ui.plots.common import (
-    bin_counts,
-    histogram_edges,
+from workbench.ui.plots.heatmap import HeatmapView
+from workbench.ui.plots.histogram import bin_counts, histogram_edges, step_outline
+from workbench.ui.plots.map_cells import (
+    COLORS,
+    MASKED,
+    MAX_CELLS,
+    MINUS_INF,
+    NAN,
+    Palette,
+    Part,
     pool,
     pool_present,
-    scale_exponent,
-    step_outline,
-    time_scale,
-    times_ten,
+    quantise,
 )
-from workbench.ui.plots.heatmap import HeatmapView
-from workbench.ui.plots.map_cells import COLORS, MASKED, MAX_CELLS, MINUS_INF, NAN, Palette, Part, quantise
+from workbench.ui.plots.scale import scale_exponent, time_scale, times_ten
 from workbench.ui.text.cards import MessageCard, PlotStack
 from workbench.ui.text.fit import text_width
 from workbench.ui.text.spans import Span, SpanLine, shorten_together

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from PyQt6.QtCore import QSize
 from PyQt6.QtGui import QResizeEvent
@@ -34,23 +35,17 @@ class ChipRow(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._chips: tuple[Chip, ...] = ()
-        self._labels: list[Badge] = []
-        self._more = Badge(GROUND, self)
-        self._more.hide()
+        self._labels = [Badge(GROUND, self)]
 
     def set_chips(self, chips: Sequence[Chip]) -> None:
         """Show `chips`, the most important first; nothing where there are none."""
         self._chips = tuple(chips)
-        while len(self._labels) < len(chips):
-            self._labels.append(Badge(GROUND, self))
-        self.apply_theme(self._theme)
+        self._place()
         self.setVisible(bool(chips))
 
     def apply_theme(self, theme: Theme) -> None:
         """Take the colours of `theme`."""
         self._theme = theme
-        for label, chip in zip(self._labels, self._chips, strict=False):
-            label.set_text(chip.text, theme.color(chip.tone), chip.tooltip)
         self._place()
 
     def texts(self) -> tuple[str, ...]:
@@ -59,11 +54,11 @@ class ChipRow(QWidget):
 
     def shown(self) -> list[Badge]:
         """The chips that are seen, from left to right."""
-        return [label for label in (*self._labels, self._more) if not label.isHidden()]
+        return [label for label in self._labels if not label.isHidden()]
 
     def width_of(self, whole: bool) -> int:
         """Pixels for every chip, or for one that counts them all; 0 for none."""
-        return self._width(len(self._chips) if whole else 0) if self._chips else 0
+        return self._width(self._with_count(len(self._chips) if whole else 0))
 
     def sizeHint(self) -> QSize:
         """Room for every chip."""
@@ -75,26 +70,25 @@ class ChipRow(QWidget):
 
     def _place(self) -> None:
         """Lay out as many chips as there is room for, in their order."""
-        fitting = longest(range(len(self._chips), -1, -1), self.width(), self._width)
-        hidden = self._chips[fitting:]
-        if hidden:
-            tips = "\n".join(chip.tooltip for chip in hidden)
-            self._more.set_text(self._more_text(len(hidden)), self._theme.color(hidden[0].tone), tips)
+        versions = [self._with_count(whole) for whole in range(len(self._chips), -1, -1)]
+        chips = longest(versions, self.width(), self._width)
+        self._labels += [Badge(GROUND, self) for _ in chips[len(self._labels) :]]
         x = 0
-        for i, label in enumerate((*self._labels, self._more)):
-            label.setVisible(bool(hidden) if label is self._more else i < fitting)
-            if not label.isHidden():
+        for label, chip in zip_longest(self._labels, chips):
+            label.setVisible(chip is not None)
+            if chip is not None:
+                label.set_text(chip.text, self._theme.color(chip.tone), chip.tooltip)
                 label.setGeometry(x, 0, min(label.width_of(True), max(0, self.width() - x)), self.sizeHint().height())
                 x += label.width() + SPACE
 
-    def _width(self, fitting: int) -> int:
-        """Pixels that the first `fitting` chips take, with the one that counts the others."""
-        texts = list(self.texts()[:fitting])
-        if fitting < len(self._chips):
-            texts.append(self._more_text(len(self._chips) - fitting))
-        return sum(map(self._more.room_for, texts)) + SPACE * max(0, len(texts) - 1)
+    def _with_count(self, whole: int) -> list[Chip]:
+        """The first `whole` chips, and one that counts the others."""
+        left = self._chips[whole:]
+        if not left:
+            return list(self._chips)
+        kind = "note" if all(chip.tone == "muted" for chip in self._chips) else "warning"
+        text = f"+{len(left)}" if whole else counted(len(left), kind)
+        return [*self._chips[:whole], Chip(text, "\n".join(chip.tooltip for chip in left), left[0].tone)]
 
-    def _more_text(self, left: int) -> str:
-        if left < len(self._chips):
-            return f"+{left}"
-        return counted(left, "note" if all(chip.tone == "muted" for chip in self._chips) else "warning")
+    def _width(self, chips: Sequence[Chip]) -> int:
+        return sum(self._labels[0].room_for(chip.text) + SPACE for chip in chips) - (SPACE if chips else 0)

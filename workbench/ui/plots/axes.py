@@ -96,12 +96,7 @@ class IndexAxis(NamedAxis):
 class CountAxis(IndexAxis):
     """An axis of counts where there is little room: only as many numbers as stand beside each other."""
 
-    def tickValues(
-        self,
-        minVal: float,  # noqa: N803
-        maxVal: float,  # noqa: N803
-        size: float,
-    ) -> list[tuple[float, list[float]]]:
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803
         """Round whole numbers; one at least that says how many there are, if only one has room."""
         widest = text_width(f"{round(maxVal):,}") + 8
         ticks = even_ticks(minVal, maxVal, max(1, int(size / widest)))
@@ -124,12 +119,7 @@ class ValueAxis(NamedAxis):
     log = False
     tick_pixels = 40  # about how far apart ticks are
 
-    def tickValues(
-        self,
-        minVal: float,  # noqa: N803
-        maxVal: float,  # noqa: N803
-        size: float,
-    ) -> list[tuple[float, list[float]]]:
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803
         """Round values, or round values at their logarithms; no minor ticks, which would crowd the grid."""
         room = max(2, int(size / self.tick_pixels))
         if self.log:

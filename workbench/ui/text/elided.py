@@ -134,7 +134,8 @@ class Block(QWidget):
     def set_value(self, text: str, color: QColor, tooltip: str = "", short: str = "") -> None:
         """Show `text` or `short`, of which as much as WHOLE_CHARACTERS keeps its room longer than all else."""
         self.value.set_text(text, color, tooltip, short)
-        self.value.setMinimumWidth(self._least())
+        most = self.value.fontMetrics().averageCharWidth() * WHOLE_CHARACTERS
+        self.value.setMinimumWidth(min(self.value.width_of(True), most))
 
     def set_note(self, text: str, short: str, color: QColor, tooltip: str = "") -> None:
         """Show `text` or its `short` version beside the value; nothing with an empty one."""
@@ -143,8 +144,4 @@ class Block(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """The value keeps its room longer than the caption."""
-        return QSize(self._least(), super().minimumSizeHint().height())
-
-    def _least(self) -> int:
-        whole = self.value.fontMetrics().averageCharWidth() * WHOLE_CHARACTERS
-        return min(self.value.width_of(True), whole)
+        return QSize(self.value.minimumWidth(), super().minimumSizeHint().height())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QFont, QFontMetricsF
 from PyQt6.QtWidgets import QApplication
 
@@ -35,9 +35,14 @@ def longest(versions: Sequence[Version], room: float, width: Callable[[Version],
 
 
 def elided(text: str, room: float, font: QFont | None = None) -> str:
-    """`text` with an ellipsis for the end that has no room; "" in less room than the ellipsis takes."""
-    metrics = QFontMetricsF(font or QApplication.font())
-    return metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(0.0, room))
+    """`text` with an ellipsis for the end that has no room; "" in less room than the ellipsis takes.
+
+    Qt's own elided text may be wider than the room, by a pixel or as a whole.
+    """
+    if text_width(text, font) <= room:
+        return text
+    fit = bisect_right(range(len(text)), room, key=lambda count: text_width(text[:count] + ELLIPSIS, font))
+    return text[: fit - 1] + ELLIPSIS if fit else ""
 
 
 def fitted(versions: Sequence[str], room: float, font: QFont | None = None) -> str:

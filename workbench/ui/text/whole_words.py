@@ -52,8 +52,7 @@ class WholeWords(QStyledItemDelegate):
     def _room(self, option: QStyleOptionViewItem) -> int:
         """Pixels that the style leaves for the text of a cell, one less than it says: it rounds widths up."""
         style = self._view.style()
-        if style is None:
-            return option.rect.width()
+        assert style is not None
         margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, self._view) + 1
         place = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, self._view)
         return place.width() - 2 * margin - 1

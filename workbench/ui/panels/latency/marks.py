@@ -14,7 +14,8 @@ from workbench.analysis.metrics import interval_of
 from workbench.run.measurement import Latency, Role
 from workbench.stats.modes import Modes
 from workbench.ui.panels.latency.history import block_average
-from workbench.ui.plots.common import DRAWN, TimeScale
+from workbench.ui.plots.scale import TimeScale
+from workbench.ui.plots.themed import DRAWN
 from workbench.ui.text.fit import longest, text_width
 from workbench.ui.theme import Theme
 from workbench.words.times import modes_text

@@ -16,7 +16,8 @@ from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.latency.history import AVERAGE, MEDIAN, Figure, HistoryRun
 from workbench.ui.panels.latency.plots import time_plot
 from workbench.ui.plots.axes import NamedAxis
-from workbench.ui.plots.common import DRAWN, TimeScale, reach, style_plot, time_scale
+from workbench.ui.plots.scale import TimeScale, reach, time_scale
+from workbench.ui.plots.themed import DRAWN, style_plot
 from workbench.ui.text.fit import elided, text_height, text_width
 from workbench.ui.theme import Theme
 from workbench.words.runs import splits_text

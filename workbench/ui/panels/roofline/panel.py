@@ -29,7 +29,7 @@ from workbench.ui.panels.roofline.numbers import (
     titled,
 )
 from workbench.ui.panels.roofline.plot import RooflinePlot
-from workbench.ui.plots.common import DRAWN
+from workbench.ui.plots.themed import DRAWN
 from workbench.ui.text.cards import Empty, swatch
 from workbench.ui.text.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
