@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from workbench.ui.text.fit import fitted, text_width
 
-SPARE = 2  # px more than the width of a text, which is rounded
+SPARE = 2  # px beyond a text's own
 WHOLE_CHARACTERS = 30  # average ones: a value as long as "interpreter, not GPU time" in bold is never cut
 
 

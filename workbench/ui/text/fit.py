@@ -1,4 +1,4 @@
-"""The longest text that fits: texts are given from the longest version to the shortest, and measured here alone."""
+"""The longest text that fits: versions are given from the longest to the shortest, and measured here alone."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TypeVar
 from PyQt6.QtGui import QFont, QFontMetricsF
 from PyQt6.QtWidgets import QApplication
 
+HALF = 0.5  # px: widgets and columns, whose widths are whole, may be as much narrower than what they were made for
 ELLIPSIS = "…"
 SEPARATOR = " · "  # between the parts of a line
 Version = TypeVar("Version")
@@ -26,7 +27,7 @@ def text_height(font: QFont | None = None) -> float:
 
 def level(versions: Sequence[Version], room: float, width: Callable[[Version], float]) -> int:
     """The place of the first of `versions` that is at most `room` pixels wide; how many there are where none is."""
-    return next((i for i, version in enumerate(versions) if width(version) <= room), len(versions))
+    return next((i for i, version in enumerate(versions) if width(version) <= room + HALF), len(versions))
 
 
 def longest(versions: Sequence[Version], room: float, width: Callable[[Version], float]) -> Version:
@@ -39,9 +40,9 @@ def elided(text: str, room: float, font: QFont | None = None) -> str:
 
     Qt's own elided text may be wider than the room, by a pixel or as a whole.
     """
-    if text_width(text, font) <= room:
+    if text_width(text, font) <= room + HALF:
         return text
-    fit = bisect_right(range(len(text)), room, key=lambda count: text_width(text[:count] + ELLIPSIS, font))
+    fit = bisect_right(range(len(text)), room + HALF, key=lambda count: text_width(text[:count] + ELLIPSIS, font))
     return text[: fit - 1] + ELLIPSIS if fit else ""
 
 

@@ -20,8 +20,7 @@ def fitting(text: str, room: int, font: QFont, is_number: bool) -> str:
     last = ELLIPSIS if is_number or any(sign.isdigit() for sign in words[0]) else text
     if text_width(ELLIPSIS, font) > room:
         return ""
-    # columns are as wide as their texts are in whole pixels
-    return longest([text, *shorter, last], room, lambda version: round(text_width(version, font)))
+    return longest([text, *shorter, last], room, lambda version: text_width(version, font))
 
 
 class WholeWords(QStyledItemDelegate):
