@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedWi
 from workbench.run.events import Failed
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
-from workbench.ui.text.spans import swatch_spans
+from workbench.ui.text.spans import colored, swatch_spans
 from workbench.ui.theme import Theme
 from workbench.words.runs import baseline_text, failure_words, kernel_text
 
@@ -28,12 +28,6 @@ def baseline_title(request: RunRequest | None, backend: str) -> str:
     chosen = backend or (request.sdpa if request else "")
     name = baseline_text(chosen)
     return f"{name} ({chosen})" if chosen and name == "SDPA" else name
-
-
-def colored(text: str, color: str, bold: bool = False, size: int = 0) -> str:
-    """`text` as rich text in `color`; `size` in points, 0 for the label's own."""
-    style = f"color:{color};" + ("font-weight:bold;" if bold else "") + (f"font-size:{size}pt;" if size else "")
-    return f'<span style="{style}">{escape(text)}</span>'
 
 
 def swatch(text: str, color: str) -> str:

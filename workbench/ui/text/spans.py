@@ -13,9 +13,16 @@ from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
 from workbench.ui.text.fit import ELLIPSIS, elided, level, text_height, text_width
 
 
+def colored(text: str, color: str, bold: bool = False, size: int = 0, space: str = " ") -> str:
+    """`text` as rich text; `color` "" is the label's own, `size` is in points, 0 for the label's own."""
+    style = (f"color:{color};" if color else "") + ("font-weight:bold;" if bold else "")
+    style += f"font-size:{size}pt;" if size else ""
+    return f'<span style="{style}">{escape(text).replace(" ", space)}</span>'
+
+
 @dataclass(frozen=True)
 class Span:
-    """A piece of a line; `color` "" is the label's own, `size` is in points, 0 for the label's own."""
+    """A piece of a line, with what `colored` takes."""
 
     text: str
     color: str = ""
@@ -24,10 +31,7 @@ class Span:
 
     def html(self) -> str:
         """The piece as rich text; its spaces stay."""
-        style = f"color:{self.color};" if self.color else ""
-        style += "font-weight:bold;" if self.bold else ""
-        style += f"font-size:{self.size}pt;" if self.size else ""
-        return f'<span style="{style}">{escape(self.text).replace(" ", "&nbsp;")}</span>'
+        return colored(self.text, self.color, self.bold, self.size, space="&nbsp;")
 
     def font(self, own: QFont) -> QFont:
         """The font of the piece in a label whose `own` it may be."""
