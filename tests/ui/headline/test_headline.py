@@ -28,7 +28,7 @@ from workbench.stats.modes import Modes
 from workbench.stats.summary import Drift, Interval, Ratio
 from workbench.ui.headline.findings import chips_of
 from workbench.ui.headline.strip import Headline
-from workbench.ui.text.elided import Badge, ElidedLabel, Note
+from workbench.ui.text.elided import Badge, Block, ElidedLabel
 from workbench.ui.theme import load_theme
 from workbench.words import runs as words
 
@@ -572,7 +572,7 @@ def test_a_note_is_whole_or_short_but_never_cut(qtbot: QtBot, headline: Headline
     replay(headline, record)
     for width in (1400, 1000, 900):
         headline.resize(width, headline.height())
-        for note in headline.findChildren(Note):
+        for note in (headline.ending, *(block.note for block in headline.findChildren(Block))):
             if note.isVisible():
                 assert note.shown_text() in (note.text(), "") or note.shown_text().startswith("±")
 
