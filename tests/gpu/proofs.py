@@ -20,8 +20,8 @@ from tests.ui.window.redrawn import RedrawnWindow, RefusedError, WindowRun
 from workbench.engine.host.process import KernelHost
 from workbench.run.events import Failed
 from workbench.run.measurement import Latency, Measurement, Role
+from workbench.run.protocols import PROTOCOLS
 from workbench.run.record import RunBuilder, RunRecord
-from workbench.run.request import PROTOCOLS
 
 REPEATED_PROTOCOLS = ("cold", "graph", "profiler")
 Made = TypeVar("Made")

@@ -16,7 +16,7 @@ from tests.gpu.cases import CASES, REPEATED, Case
 from tests.gpu.proofs import REPEATED_PROTOCOLS, Proofs, Repeats, figure, kernels_of, measured, sm_clock
 from tests.gpu.tables import tables
 from workbench.run.measurement import KERNEL_SHARE, Role
-from workbench.run.request import PROTOCOLS
+from workbench.run.protocols import PROTOCOLS
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
 

@@ -10,7 +10,8 @@ import pytest
 from tests.samples import make_latency, make_record, recorded_state
 from workbench.run.device_state import DeviceTrace, DeviceWarning
 from workbench.run.events import Failed
-from workbench.run.request import PROTOCOLS, Problem
+from workbench.run.protocols import PROTOCOLS
+from workbench.run.request import Problem
 from workbench.stats.modes import Modes
 from workbench.stats.summary import Interval
 from workbench.words import known as words
@@ -37,7 +38,7 @@ def test_modes_have_their_shares_and_units() -> None:
 
 
 def test_protocols_have_their_meaning() -> None:
-    assert protocol_tip("cold") == f"cold: {PROTOCOLS['cold']}"
+    assert protocol_tip("cold") == f"cold: {PROTOCOLS['cold'].meaning}"
     assert protocol_tip("of a later version") == "of a later version"
 
 

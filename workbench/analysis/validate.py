@@ -14,15 +14,14 @@ from kernels.plain.tiles import AUTO_SPLITS, TileConfig
 from workbench.analysis.estimate import REFUSE_ABOVE_SECONDS, duration_words, run_seconds
 from workbench.analysis.traffic import materialised, size_text
 from workbench.run.environment import BaselineInfo, DeviceInfo, VariantInfo
+from workbench.run.protocols import PROTOCOLS, protocol_of
 from workbench.run.request import (
     DEVICE_CHOICES,
     DTYPE_BYTES,
     DTYPES,
     HOST_DTYPES,
-    HOST_PROTOCOLS,
     INPUT_DISTRIBUTIONS,
     PRECISIONS,
-    PROTOCOLS,
     SDPA_CHOICES,
     WARPS,
     Problem,
@@ -42,14 +41,6 @@ MAX_HEADS = 2**16
 MAX_SECONDS = 600
 MAX_SAMPLES = 1_000_000
 WRITES_SCORES = "materialized"
-COLD_GRAPH = "graph-cold"
-COLD_GRAPH_TORCH = (2, 8)  # the first whose torch.cuda.Event takes external=True: an event that a graph records
-_NEEDS_GPU = {
-    "cold": "flushes the L2 cache of a GPU",
-    "graph": "needs CUDA graphs",
-    "graph-cold": "needs CUDA graphs",
-    "profiler": "reads the times that a GPU records",
-}
 
 
 @dataclass(frozen=True)
@@ -199,11 +190,11 @@ def _interpreter_faults(request: RunRequest, device: DeviceInfo, variants: Seque
     """Protocols of a GPU; and bf16, which it multiplies wrongly."""
     if device.mode != "interpreter":
         return
-    protocol = request.protocol
-    if protocol in PROTOCOLS and protocol not in HOST_PROTOCOLS:
-        allowed = _listed(HOST_PROTOCOLS)
-        why = _NEEDS_GPU[protocol]
-        yield Fault("protocol", f"protocol is {protocol}, which {why}; on the interpreter allowed are {allowed}")
+    if why := protocol_of(request.protocol).needs_gpu:
+        allowed = _listed([name for name, protocol in PROTOCOLS.items() if not protocol.needs_gpu])
+        yield Fault(
+            "protocol", f"protocol is {request.protocol}, which {why}; on the interpreter allowed are {allowed}"
+        )
     if _multiplies_wrongly(request, device):
         takes = next((v.dtypes for v in variants if v.name == request.kernel), DTYPES)
         allowed = _listed([dtype for dtype in takes if dtype in HOST_DTYPES]) or "other kernels"
@@ -213,13 +204,14 @@ def _interpreter_faults(request: RunRequest, device: DeviceInfo, variants: Seque
 
 def _torch_faults(request: RunRequest, device: DeviceInfo) -> Iterator[Fault]:
     """What an older torch lacks; a version that cannot be read is let through."""
-    version = re.match(r"(\d+)\.(\d+)", device.torch)
-    if request.protocol != COLD_GRAPH or device.mode != "cuda" or version is None:
+    match, least = re.match(r"(\d+)\.(\d+)", device.torch), protocol_of(request.protocol).least_torch
+    if device.mode != "cuda" or match is None:
         return
-    if tuple(map(int, version.groups())) < COLD_GRAPH_TORCH:
-        needs = ".".join(map(str, COLD_GRAPH_TORCH))
-        allowed = _listed([name for name in PROTOCOLS if name != COLD_GRAPH])
-        why = f"protocol is {COLD_GRAPH}, which needs torch {needs} or newer, and this is {device.torch}"
+    version = tuple(map(int, match.groups()))
+    if version < least:
+        needs = ".".join(map(str, least))
+        allowed = _listed([name for name, protocol in PROTOCOLS.items() if version >= protocol.least_torch])
+        why = f"protocol is {request.protocol}, which needs torch {needs} or newer, and this is {device.torch}"
         yield Fault("protocol", f"{why}; allowed are {allowed}")
 
 

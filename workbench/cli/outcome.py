@@ -22,13 +22,11 @@ from workbench.run.device_state import COLUMNS, DeviceTrace
 from workbench.run.environment import Mode
 from workbench.run.events import DeviceState, Failed, TileStates
 from workbench.run.measurement import ROLES, Latency, Measurement, Role
+from workbench.run.protocols import protocol_of
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
 from workbench.stats.summary import Ratio
 from workbench.words.times import NOT_CHECKED_AGAIN, counted, ended_text, figure_text, modes_text, parts_text
-
-# Timed in turns, both fail together.
-IN_SEQUENCE = "article"
 
 
 def result_object(record: RunRecord) -> dict[str, Any]:
@@ -147,7 +145,7 @@ def _latency_lines(latency: Latency, request: RunRequest) -> Iterator[str]:
 
 def _launch_lines(latency: Latency) -> Iterator[str]:
     """What of a launch is the kernel."""
-    if latency.kernel_us is not None and latency.protocol != "profiler":
+    if latency.kernel_us is not None and not latency.timed_by.is_profiled:
         yield f"the GPU takes {format_time(latency.kernel_us)} for a launch, by the profiler"
     if latency.launch_bound:
         yield latency.launch_bound
@@ -192,7 +190,7 @@ def _metrics_object(measured: Measurement, ceilings: Ceilings | None) -> dict[st
 
 def _measuring_object(request: RunRequest) -> dict[str, Any]:
     """The protocol, and the limits that timing may have ended at; None where it heeds none."""
-    heeded = request.protocol != IN_SEQUENCE
+    heeded = not protocol_of(request.protocol).has_fixed_counts
     limits = {name: getattr(request, name) if heeded else None for name in ("max_seconds", "max_samples")}
     return {"protocol": request.protocol, **limits}
 
@@ -203,8 +201,8 @@ def _failure_of(record: RunRecord, role: Role, failure: Failed | None) -> Failed
         return None
     unchecked: list[Role] = [r for r in ROLES if record.check(r) is None]
     unmeasured: list[Role] = [r for r in ROLES if record.measurement(r) is None]
-    if not unchecked and record.started.request.protocol != IN_SEQUENCE:
-        return failure
+    if not unchecked and protocol_of(record.started.request.protocol).takes_turns:
+        return failure  # timed in turns, both fail together
     culprit = (unchecked or unmeasured)[0]
     return failure if role == culprit else Failed("cancelled", f"not measured: the run failed at the {culprit}")
 

@@ -29,6 +29,7 @@ from workbench.engine.timing.measure import proven_backend, time_article, time_i
 from workbench.run.environment import DeviceInfo, Provenance
 from workbench.run.events import Comparison, Log, Measured, Progress, RunEvent, Tensors, TileStates
 from workbench.run.measurement import Latency, Measurement, Resources, Role
+from workbench.run.protocols import protocol_of
 from workbench.run.request import RunRequest
 
 Send = Callable[[RunEvent], None]
@@ -155,7 +156,7 @@ class Run:
         tools = (self._gpu, self._send, self._stop, self._watch)
         self._watch.begin()
         try:
-            if self._request.protocol == "article":
+            if not protocol_of(self._request.protocol).takes_turns:
                 for role, launch in breakable.items():
                     plan = article_plan(self._problem, self._mode, self._seconds[role])
                     name = self._checks.found[role].implementation
@@ -182,7 +183,7 @@ class Run:
 
         When all that is timed has been timed, checked and sent: what fails here costs none of it.
         """
-        if self._gpu is None or self._request.protocol == "profiler":
+        if self._gpu is None or protocol_of(self._request.protocol).is_profiled:
             return
         for role, latency in self._latencies.items():
             self._phase(f"profiling the {role}")

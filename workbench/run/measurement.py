@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from kernels.plain.tiles import TileConfig
+from workbench.run.protocols import Protocol, protocol_of
 from workbench.run.request import Problem
 from workbench.stats.arrays import FloatArray, IntArray
 from workbench.stats.modes import Modes
@@ -97,15 +98,20 @@ class Latency:
     lost_sessions: int = 0
 
     @property
+    def timed_by(self) -> Protocol:
+        """The protocol with its traits."""
+        return protocol_of(self.protocol)
+
+    @property
     def has_block(self) -> bool:
         """Whether the protocol's own figure is the average of an unbroken block."""
-        return self.protocol == "article" and self.block_average_us is not None
+        return self.timed_by.figure == "average" and self.block_average_us is not None
 
     @property
     def figure_us(self) -> float:
-        """The protocol's own figure, us, of which every metric is made; `wording.figure_text` names it."""
+        """The protocol's own figure, us, of which every metric is made; `words.times.figure_text` names it."""
         average = self.block_average_us
-        return average if self.protocol == "article" and average is not None else self.median
+        return average if self.has_block and average is not None else self.median
 
     @property
     def half_width(self) -> float | None:
@@ -118,8 +124,8 @@ class Latency:
         busy, launched = self.kernel_us, self.launched_us
         if busy is None or launched is None or not 0 < busy < KERNEL_SHARE * launched:
             return ""
-        # Only the article's figure holds launch cost: the others' launches wait, or are replayed.
-        where = "" if self.protocol == "article" else " when launched one by one"
+        # Only a block's average holds launch cost: other launches wait, or are replayed.
+        where = "" if self.timed_by.figure == "average" else " when launched one by one"
         return f"launch-bound{where}: {busy:.1f} µs of {launched:.1f} µs is the kernel"
 
     @property

@@ -5,15 +5,11 @@ from __future__ import annotations
 from workbench.analysis.metrics import format_time, half_width_of, sides_of
 from workbench.run.events import Failed, Progress
 from workbench.run.measurement import Latency
-from workbench.run.request import PROTOCOLS, RunRequest
+from workbench.run.protocols import Protocol, protocol_of
+from workbench.run.request import RunRequest
 from workbench.stats.modes import Modes
 from workbench.stats.summary import Interval
 
-# What these mean where there is no GPU: no event, no cache and no unbroken block.
-ON_THE_HOST = {
-    "article": "a fixed number of launches, each timed by the host's clock",
-    "warm": "launches of kernel and SDPA in turns, each timed by the host's clock",
-}
 # Of an output, where it is not known because nobody tried.
 NOT_LAUNCHED_AGAIN = "not launched again: whether two launches on equal inputs give the same bits is not known"
 NOT_CHECKED_AGAIN = "not checked again after timing: whether the timed launches gave the right output is not known"
@@ -32,6 +28,11 @@ def counted(count: int, one: str, many: str = "") -> str:
 def percent_text(share: float) -> str:
     """A small share as people read it: 0.03%, 0.6%, 12%."""
     return f"{share:.2%}" if 0 < share < 0.001 else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+
+
+def samples_text(protocol: Protocol, count: int) -> str:
+    """A number of samples by what they are: "1 launch", "320 replays"."""
+    return counted(count, "replay") if protocol.replays else counted(count, "launch", "launches")
 
 
 def launches_text(latency: Latency) -> str:
@@ -62,7 +63,7 @@ def figure_tip(latency: Latency) -> str:
 
 def protocol_tip(name: str, clock: str = "") -> str:
     """A protocol's name with its meaning on `clock`, where it is known."""
-    meaning = ON_THE_HOST.get(name, "") if clock == "host" else PROTOCOLS.get(name, "")
+    meaning = protocol_of(name).on_host if clock == "host" else protocol_of(name).meaning
     return f"{name}: {meaning}" if meaning else name
 
 

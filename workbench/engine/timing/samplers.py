@@ -174,7 +174,8 @@ class OnHost:
         return self._clock.singles(self._launch, count, timed)
 
 
-_SAMPLERS: dict[str, Callable[[Launch, Gpu, int], Sampler]] = {
+# One for each protocol that is timed in turns.
+SAMPLERS: dict[str, Callable[[Launch, Gpu, int], Sampler]] = {
     "cold": Cold,
     "warm": Warm,
     "graph": Graph,
@@ -190,9 +191,9 @@ def make_sampler(protocol: str, launch: Launch, gpu: Gpu | None, most: int) -> S
     """
     if gpu is None:
         return OnHost(launch, most)
-    if protocol not in _SAMPLERS:
-        raise InvalidRequestError(f"protocol is {protocol!r}; allowed are {', '.join(_SAMPLERS)}")
-    return _SAMPLERS[protocol](launch, gpu, most)
+    if protocol not in SAMPLERS:
+        raise InvalidRequestError(f"protocol is {protocol!r}; allowed are {', '.join(SAMPLERS)}")
+    return SAMPLERS[protocol](launch, gpu, most)
 
 
 def _captured(gpu: Gpu, body: Callable[[], None]) -> Launch:

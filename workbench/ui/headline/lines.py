@@ -23,12 +23,13 @@ from workbench.run.events import (
     Samples,
 )
 from workbench.run.measurement import Measurement, Role
+from workbench.run.protocols import protocol_of
 from workbench.run.record import RunRecord, with_event
 from workbench.ui.headline.chips import Chip
 from workbench.ui.headline.findings import Method, chips_of, method_of
 from workbench.words import known as measure_words
 from workbench.words import runs as words
-from workbench.words.times import counted, counts_time, figure_tip, half_width_text, remedy_text, steps_text
+from workbench.words.times import counts_time, figure_tip, half_width_text, remedy_text, samples_text, steps_text
 
 STARTING = Progress("starting")
 CHANGED = "CHANGED while timing: suspect a race"
@@ -151,9 +152,8 @@ class Answer:
     def _taken_text(self) -> str:
         """How many samples have arrived: "4 launches each"; "" before the first."""
         assert self.record is not None
-        what = "replay" if self.record.started.request.protocol == "graph" else "launch"
-        many = "launches" if what == "launch" else ""
-        counts = {words.named(role, self.record): counted(count, what, many) for role, count in self.taken.items()}
+        protocol = protocol_of(self.record.started.request.protocol)
+        counts = {words.named(role, self.record): samples_text(protocol, n) for role, n in self.taken.items()}
         texts = list(counts.values())
         if len(set(texts)) <= 1:
             return "".join(texts[:1]) + " each" * (len(texts) > 1)
