@@ -192,7 +192,7 @@ def sm_clock(record: RunRecord) -> float:
     """The SM clock that NVML saw while the run was timed, MHz: the median of its readings, NaN without any."""
     if record.device_state is None:
         return float("nan")
-    trace = record.device_state.trace
+    trace = record.device_state.readings
     clocks: Sequence[float] = trace.sm_mhz[trace.is_timed & np.isfinite(trace.sm_mhz)].tolist()
     return float(np.median(clocks)) if clocks else float("nan")
 

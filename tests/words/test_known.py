@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.samples import make_latency, make_record, recorded_state
-from workbench.run.device_state import DeviceTrace, DeviceWarning
+from workbench.run.device_state import DeviceReadings
 from workbench.run.events import Failed
 from workbench.run.protocols import PROTOCOLS
 from workbench.run.request import Problem
@@ -60,17 +60,10 @@ def test_what_was_not_recorded_is_asked_of_runs_that_were_measured_only() -> Non
     assert len(words.not_recorded_tip(words.not_recorded(record)).splitlines()) == 3
 
 
-def test_warnings_in_a_few_words() -> None:
-    assert words.warning_text(DeviceWarning("clocks", "clocks not steady: from 1 to 2 MHz")) == "clocks not steady"
-    assert (
-        words.note_text("12 of 320 samples may hold launch cost: the GPU") == "12 of 320 samples may hold launch cost"
-    )
-
-
-def test_a_trace_says_how_long_timing_took_or_why_there_is_none() -> None:
-    trace = recorded_state("throttled").trace
-    assert words.timed_seconds(trace) == pytest.approx(3.1399 - 0.1002)
-    assert words.no_trace_text(trace) == ""
-    empty = DeviceTrace.without("no NVML")
+def test_readings_say_how_long_timing_took_or_why_there_are_none() -> None:
+    readings = recorded_state("throttled").readings
+    assert words.timed_seconds(readings) == pytest.approx(3.1399 - 0.1002)
+    assert words.no_readings_text(readings) == ""
+    empty = DeviceReadings.without("no NVML")
     assert words.timed_seconds(empty) is None
-    assert words.no_trace_text(empty) == "no device state: no NVML"
+    assert words.no_readings_text(empty) == "no device state: no NVML"

@@ -104,10 +104,12 @@ def test_what_to_try_says_try_once(remedy: str, words: str) -> None:
 def test_steps_are_counted_and_limits_are_of_time() -> None:
     assert wording.steps_text(Progress("timing article", 20, 100)) == "20 of 100"
     assert wording.steps_text(Progress("compiling")) == ""
-    assert wording.steps_text(Progress("timing kernel and baseline in turns: warm", 7608, 20_000)) == "7.6 of 20 s"
+    assert (
+        wording.steps_text(Progress("timing kernel and baseline in turns: warm", 7608, 20_000, "ms")) == "7.6 of 20 s"
+    )
 
 
-def test_the_engine_counts_time_in_the_phase_that_is_taken_for_it() -> None:
+def test_the_engine_says_where_it_counts_time() -> None:
     sent: list[RunEvent] = []
     request = replace(REQUEST, max_seconds=0.05)
     launches = {"kernel": lambda: None, "baseline": lambda: None}

@@ -106,21 +106,27 @@ def _interval_from(samples: bytes, unseen: float) -> Interval | None:
 
 def format_time(us: float) -> str:
     """`us` microseconds with its unit, in at most four significant digits: 762.6 µs, 1.41 ms, 2.3 s."""
-    if not isfinite(us):
-        return "n/a"
-    rounded = _rounded(us)
-    for unit, size in (("µs", 1.0), ("ms", 1e3)):
-        if abs(rounded) < 1e3 * size:
-            return f"{rounded / size:.{SIGNIFICANT_DIGITS}g} {unit}"
-    seconds = rounded / 1e6
-    return f"{seconds:.{SIGNIFICANT_DIGITS}g} s" if abs(seconds) < 1e4 else f"{seconds:.0f} s"
+    return " ".join(_number_and_unit(us))
 
 
 def format_range(low_us: float, high_us: float) -> str:
     """Two times with the unit said once where it is the same: 94.69–96.15 µs, 980 µs – 1.2 ms."""
-    low, high = format_time(low_us), format_time(high_us)
-    number, _, unit = low.partition(" ")
-    return f"{number}–{high}" if unit and unit == high.partition(" ")[2] else f"{low} – {high}"
+    (low, *of_low), (high, *of_high) = _number_and_unit(low_us), _number_and_unit(high_us)
+    if of_low and of_low == of_high:
+        return " ".join((f"{low}–{high}", *of_high))
+    return f"{format_time(low_us)} – {format_time(high_us)}"
+
+
+def _number_and_unit(us: float) -> tuple[str, ...]:
+    """A time's number and its unit; what is no time has none."""
+    if not isfinite(us):
+        return ("n/a",)
+    rounded = _rounded(us)
+    for unit, size in (("µs", 1.0), ("ms", 1e3)):
+        if abs(rounded) < 1e3 * size:
+            return f"{rounded / size:.{SIGNIFICANT_DIGITS}g}", unit
+    seconds = rounded / 1e6
+    return f"{seconds:.{SIGNIFICANT_DIGITS}g}" if abs(seconds) < 1e4 else f"{seconds:.0f}", "s"
 
 
 def _rounded(value: float) -> float:

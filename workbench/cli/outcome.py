@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any
 
 from kernels.plain.tiles import TileConfig
-from workbench.analysis.caveats import computed_precision, precision_text, splits_text
+from workbench.analysis.caveats import computed_precision, of_precision, of_splits
 from workbench.analysis.metrics import (
     comparable_ratio,
     format_range,
@@ -18,7 +18,7 @@ from workbench.analysis.metrics import (
 )
 from workbench.run import codec
 from workbench.run.ceilings import Ceilings
-from workbench.run.device_state import COLUMNS, DeviceTrace
+from workbench.run.device_state import COLUMNS
 from workbench.run.environment import Mode
 from workbench.run.events import DeviceState, Failed, TileStates
 from workbench.run.measurement import ROLES, Latency, Measurement, Role
@@ -96,19 +96,16 @@ def _bounds_text(record: RunRecord, both: Ratio) -> str:
 def _problem_text(request: RunRequest, mode: Mode) -> str:
     problem = request.problem
     heads = f"{problem.batch} x {problem.heads} heads ({problem.kv_heads} of keys), " if problem.total_heads > 1 else ""
-    precision = "" if problem.dtype != "fp32" or request.precision == "ieee" else f" ({_precision(request, mode)})"
+    warned = of_precision(request, mode)
+    asked = warned.label if warned is not None else request.precision
+    precision = "" if problem.dtype != "fp32" or request.precision == "ieee" else f" ({asked})"
     return f"{heads}{problem.shape}, {problem.dtype}{precision}{', causal' if problem.causal else ''}"
-
-
-def _precision(request: RunRequest, mode: Mode) -> str:
-    """The precision that was asked for, and that it was not taken where it was not."""
-    return precision_text(request, mode).partition(":")[0] or request.precision
 
 
 def _kernel_text(record: RunRecord) -> str:
     """The kernel with the tile as launched."""
     tile = _launched_tile(record)
-    asked = f" ({record.started.request.tile.splits} asked)" if splits_text(record.started.request, tile) else ""
+    asked = f" ({record.started.request.tile.splits} asked)" if of_splits(record.started.request, tile) else ""
     splits = f", {counted(tile.splits, 'split')}{asked}" if tile.splits > 1 or asked else ""
     return f"{record.started.request.kernel} {tile.label}{splits}"
 
@@ -140,7 +137,7 @@ def _latency_lines(latency: Latency, request: RunRequest) -> Iterator[str]:
         yield modes_text(latency.modes)
     if latency.drift is not None:
         yield latency.drift.text
-    yield from (f"note: {note}" for note in latency.notes)
+    yield from (f"note: {note.text}" for note in latency.notes)
 
 
 def _launch_lines(latency: Latency) -> Iterator[str]:
@@ -214,7 +211,7 @@ def _latency_object(measured: Measurement) -> dict[str, Any]:
     said = {
         "half_width": codec.plain(half_width_of(latency)),
         "launch_bound": latency.launch_bound,
-        "notes": list(latency.notes),
+        "notes": [note.text for note in latency.notes],
     }
     return {**figure, **codec.plain(latency), **more, **said}
 
@@ -230,14 +227,14 @@ def _ratio_object(record: RunRecord) -> dict[str, Any] | None:
 def _device_object(state: DeviceState | None) -> dict[str, Any] | None:
     if state is None:
         return None
-    trace: DeviceTrace = state.trace
+    readings = state.readings
     return {
         "warnings": codec.plain(state.warnings),
-        "facts": codec.plain(trace.facts),
-        "processes": codec.plain(trace.processes),
-        "missing": codec.plain(trace.missing),
-        "timed": codec.plain(trace.timed),
-        "readings": {name: codec.plain(getattr(trace, name)) for name in COLUMNS},
+        "facts": codec.plain(readings.facts),
+        "processes": codec.plain(readings.processes),
+        "missing": codec.plain(readings.missing),
+        "timed": codec.plain(readings.timed),
+        "readings": {name: codec.plain(getattr(readings, name)) for name in COLUMNS},
     }
 
 

@@ -27,12 +27,10 @@ from workbench.engine.timing.block import article_plan
 from workbench.engine.timing.clocks import CudaGpu, Gpu, Launch
 from workbench.engine.timing.measure import proven_backend, time_article, time_in_turns, with_kernel_time
 from workbench.run.environment import DeviceInfo, Provenance
-from workbench.run.events import Comparison, Log, Measured, Progress, RunEvent, Tensors, TileStates
+from workbench.run.events import Comparison, Log, Measured, Progress, Send, Tensors, TileStates
 from workbench.run.measurement import Latency, Measurement, Resources, Role
 from workbench.run.protocols import protocol_of
 from workbench.run.request import RunRequest
-
-Send = Callable[[RunEvent], None]
 
 NOTHING_KNOWN = Provenance()
 

@@ -52,6 +52,14 @@ class ErrorStats:
 
 
 @dataclass(frozen=True)
+class Note:
+    """Something that keeps times from being the whole truth: in a few words, and as a sentence."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Latency:
     """Times of single launches, raw, with the words that say how they were obtained.
 
@@ -129,16 +137,15 @@ class Latency:
         return f"launch-bound{where}: {busy:.1f} µs of {launched:.1f} µs is the kernel"
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What else keeps these times from being the whole truth, in sentences."""
+    def notes(self) -> tuple[Note, ...]:
+        """What else keeps these times from being the whole truth."""
         found = []
         if self.late_samples:
-            found.append(
-                f"{self.late_samples} of {len(self.samples)} samples may hold launch cost: "
-                f"the GPU reached them before the CPU had submitted their queue"
-            )
+            label = f"{self.late_samples} of {len(self.samples)} samples may hold launch cost"
+            found.append(Note(label, f"{label}: the GPU reached them before the CPU had submitted their queue"))
         if self.lost_sessions:
-            found.append(f"{self.lost_sessions} of the profiler's sessions lost records and were repeated")
+            label = f"{self.lost_sessions} of the profiler's sessions lost records and were repeated"
+            found.append(Note(label, label))
         return tuple(found)
 
     # Cached: panels read them at every draw, and a percentile costs more than the rest of a draw's text.

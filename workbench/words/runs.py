@@ -88,13 +88,8 @@ def baseline_text(choice: str) -> str:
 
 
 def failure_words(failed: Failed) -> str:
-    """The kind of a failure in a few words, naming the resource where the message does."""
-    if failed.kind == "resources":
-        message = failed.message.lower()
-        for resource in ("shared memory", "registers", "tensor memory"):
-            if resource.removesuffix("s") in message:
-                return f"out of {resource}"
-    return FAILURE_WORDS[failed.kind]
+    """The kind of a failure in a few words, naming the resource where it is known."""
+    return f"out of {failed.resource}" if failed.resource else FAILURE_WORDS[failed.kind]
 
 
 def error_text(value: float) -> str:

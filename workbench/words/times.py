@@ -13,8 +13,6 @@ from workbench.stats.summary import Interval
 # Of an output, where it is not known because nobody tried.
 NOT_LAUNCHED_AGAIN = "not launched again: whether two launches on equal inputs give the same bits is not known"
 NOT_CHECKED_AGAIN = "not checked again after timing: whether the timed launches gave the right output is not known"
-# So begins a phase that counts the milliseconds of its limit, and not its steps.
-COUNTS_TIME = ("timing ", " in turns")
 # An interval is lopsided where one side of it is more than this many times the other: one ± would then state a bound
 # that it does not have.
 LOPSIDED = 1.5
@@ -122,8 +120,7 @@ def remedy_text(failed: Failed) -> str:
 
 def counts_time(progress: Progress) -> bool:
     """Whether what a phase counts are milliseconds of its limit."""
-    begin, inside = COUNTS_TIME
-    return progress.total > 0 and progress.phase.startswith(begin) and inside in progress.phase
+    return progress.total > 0 and progress.unit == "ms"
 
 
 def steps_text(progress: Progress) -> str:

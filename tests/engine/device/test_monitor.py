@@ -19,7 +19,7 @@ from tests.engine.device.recorded_nvml import Replay, columns_of, facts_of, load
 from workbench.engine.device import monitor as device_monitor
 from workbench.engine.device.monitor import DeviceMonitor
 from workbench.engine.device.nvml import Address
-from workbench.run.device_state import COLUMNS, DeviceTrace, find_warnings
+from workbench.run.device_state import COLUMNS, DeviceReadings, find_warnings
 
 SOURCE = "tests.engine.device.recorded_nvml:"
 PERIOD_S = 0.002
@@ -54,7 +54,7 @@ def is_alive(pid: int) -> bool:
     return state != "Z"
 
 
-def run_of(monitor: DeviceMonitor, readings: int) -> DeviceTrace:
+def run_of(monitor: DeviceMonitor, readings: int) -> DeviceReadings:
     """A run of one timed region that ends once `readings` were taken."""
     monitor.begin()
     with monitor.timed():
@@ -152,7 +152,7 @@ def test_a_reading_that_is_not_supported_is_nan_and_named(
     assert all(np.isfinite(getattr(trace, name)).all() for name in COLUMNS if name != column)
 
 
-def assert_unread(trace: DeviceTrace, words: str) -> None:
+def assert_unread(trace: DeviceReadings, words: str) -> None:
     assert len(trace.t) == 0
     assert [m.reading for m in trace.missing] == ["device state"]
     assert words in trace.missing[0].reason

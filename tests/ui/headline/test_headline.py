@@ -77,16 +77,16 @@ def test_running_says_the_phase_and_counts(qtbot: QtBot, headline: Headline) -> 
 
 def test_timing_in_turns_counts_seconds_and_launches(headline: Headline) -> None:
     headline.take(make_record(1, protocol="warm").started)
-    headline.take(Progress("timing kernel and baseline in turns: warm", 0, 20_000))
+    headline.take(Progress("timing kernel and baseline in turns: warm", 0, 20_000, "ms"))
     assert headline.text().startswith(
         "article 16×16, 128 × 512 × 64, seed 1 timing kernel and baseline in turns: warm, 0.0 of 20 s"
     )
     for role in ROLES:
         headline.take(Samples(role, np.ones(4)))
-    headline.take(Progress("timing kernel and baseline in turns: warm", 7608, 20_000))
+    headline.take(Progress("timing kernel and baseline in turns: warm", 7608, 20_000, "ms"))
     assert "in turns: warm, 7.6 of 20 s, 4 launches each" in headline.text()
     headline.take(Samples("kernel", np.ones(1)))
-    headline.take(Progress("timing kernel and baseline in turns: warm", 7700, 20_000))
+    headline.take(Progress("timing kernel and baseline in turns: warm", 7700, 20_000, "ms"))
     assert "5 launches of kernel and 4 launches of SDPA" in headline.text()
 
 
@@ -241,7 +241,7 @@ def test_interpreter_shows_no_ratio_but_says_what_its_times_are(headline: Headli
 
 
 def test_failure_says_kind_message_and_remedy(headline: Headline) -> None:
-    failed = Failed("resources", "shared memory: 458752 B needed, 232448 B allowed", "fewer stages")
+    failed = Failed("resources", "458752 B needed, 232448 B allowed", "fewer stages", resource="shared memory")
     replay(headline, make_record(7, failure=failed))
     texts = shown(headline)
     assert texts["out of shared memory"] == DARK.color("bad")
@@ -467,7 +467,8 @@ def test_what_the_device_did_is_a_chip_with_its_sentence(headline: Headline, nam
 def test_zeros_flatter_once(headline: Headline) -> None:
     replay(headline, make_record(1, Problem(16, 32, 8, inputs="zeros")))
     assert findings(headline) == ["zeros flatter"]
-    warned = DeviceState(recorded_state("steady").trace, (DeviceWarning("inputs", "inputs are zeros: they flatter"),))
+    zeros = DeviceWarning("inputs", "inputs are zeros: they flatter", "zeros flatter")
+    warned = DeviceState(recorded_state("steady").readings, (zeros,))
     replay(headline, make_record(1, Problem(16, 32, 8, inputs="zeros"), device_state=warned))
     assert findings(headline) == ["zeros flatter"]
 

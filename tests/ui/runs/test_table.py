@@ -15,7 +15,7 @@ from kernels.plain.tiles import TileConfig
 from tests.samples import INTERPRETER, make_record, recorded_state, unchanged
 from tests.ui import hands
 from tests.ui.hands import press_key
-from workbench.run.device_state import DeviceTrace
+from workbench.run.device_state import DeviceReadings
 from workbench.run.environment import Provenance
 from workbench.run.events import DeviceState, Failed, Measured
 from workbench.run.record import RunRecord
@@ -55,7 +55,7 @@ def kept_whole(record: RunRecord) -> RunRecord:
 
 
 STOPPED = small(4, failure=Failed("cancelled", "stopped by you"))
-OVER = small(5, failure=Failed("resources", "shared memory: 458752 B needed", "fewer stages"))
+OVER = small(5, failure=Failed("resources", "shared memory: 458752 B needed", "fewer stages", resource="shared memory"))
 RECORDS = [small(1, 300.0), small(2, 1500.0), small(3, 90.0, passed=False), STOPPED, OVER]
 
 
@@ -504,7 +504,7 @@ def test_only_a_run_that_was_watched_says_that_nothing_is_known() -> None:
     assert "other processes on the device: whether it was steady is not known" in unwatched.tooltip
     assert "revision and hash" in unwatched.plain[0]
     assert cell(STOPPED, "!").tooltip == "no times were taken"
-    host = DeviceState(DeviceTrace.without("the interpreter runs on the CPU"))
+    host = DeviceState(DeviceReadings.without("the interpreter runs on the CPU"))
     on_host = cell(kept_whole(replace(small(1), device_state=host)), "!")
     assert known not in on_host.tooltip and "the interpreter runs on the CPU" in on_host.tooltip
 

@@ -35,7 +35,7 @@ class KnownCeilings:
             case Started():
                 shown = _Shown(power_limit_w=event.provenance.power_limit_w, recorded=event.ceilings)
             case DeviceState():
-                shown = replace(self._shown, uuid=event.trace.facts.uuid or self._shown.uuid)
+                shown = replace(self._shown, uuid=event.readings.facts.uuid or self._shown.uuid)
             case _:
                 self._here = event.device if isinstance(event, Ready) else self._here
                 self._told += [event.ceilings] if event.ceilings is not None else []

@@ -16,7 +16,7 @@ from workbench.ui.panels.latency.marks import BAND_ALPHA
 from workbench.ui.text.cards import colored, kernel_title, sdpa_title, swatch
 from workbench.ui.text.spans import Span, swatch_spans
 from workbench.ui.theme import Theme
-from workbench.words.known import no_trace_text, timed_seconds
+from workbench.words.known import no_readings_text, timed_seconds
 from workbench.words.runs import heads_text, kind_text, splits_text
 from workbench.words.times import counted, ended_text, launches_text, modes_text, protocol_tip
 
@@ -197,7 +197,7 @@ class LatencyRun:
     def _endings(self) -> list[str]:
         """How the timing of each ended, and what was found about its times."""
         assert self.started is not None
-        seconds = timed_seconds(self.device.trace) if self.device is not None else None
+        seconds = timed_seconds(self.device.readings) if self.device is not None else None
         lines = []
         for role, latency in self.latencies().items():
             parts = [ended_text(latency, self.started.request, seconds), latency.launch_bound]
@@ -205,13 +205,13 @@ class LatencyRun:
             parts += [latency.drift.text] if latency.drift is not None else []
             title = self.title(role)
             lines.append(f"{title}: {', '.join(filter(None, parts))}")
-            lines += [f"{title}: {note}" for note in latency.notes]
+            lines += [f"{title}: {note.text}" for note in latency.notes]
         return lines
 
     def no_strip(self) -> str:
         """Why there is no strip of the device's state; "" where there is one, or the run is not that far."""
         if self.device is not None:
-            return no_trace_text(self.device.trace)
+            return no_readings_text(self.device.readings)
         return "no device state was recorded with this run" if self.end is not None else ""
 
     def swatch(self, role: Role, theme: Theme) -> str:
