@@ -182,7 +182,7 @@ def _partial_object(record: RunRecord, role: Role) -> dict[str, Any] | None:
 
 def _metrics_object(measured: Measurement, ceilings: Ceilings | None) -> dict[str, Any]:
     """Every metric with its unit: "half_width" is a share in the latency, and in percent here as in the window."""
-    return {m.name: {"value": codec.plain(m.value(measured)), "unit": m.unit} for m in metrics_on(ceilings)}
+    return {m.name: {"value": codec.plain(m.value(measured, ceilings)), "unit": m.unit} for m in metrics_on(ceilings)}
 
 
 def _measuring_object(request: RunRequest) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.analysis.metrics import format_time, half_width_of, sides_of
 from workbench.run.events import Failed, Progress
 from workbench.run.measurement import Latency
-from workbench.run.protocols import Protocol, protocol_of
+from workbench.run.protocols import FigureKind, Protocol, protocol_of
 from workbench.run.request import RunRequest
 from workbench.stats.modes import Modes
 from workbench.stats.summary import Interval
@@ -41,7 +41,7 @@ def launches_text(latency: Latency) -> str:
     return f"{counted(len(latency.samples), 'replay')} × {each}"
 
 
-def figure_kind(latency: Latency) -> str:
+def figure_kind(latency: Latency) -> FigureKind:
     """What the protocol's own figure is, in a word: "average" of an unbroken block, or "median"."""
     return "average" if latency.has_block else "median"
 
