@@ -210,7 +210,7 @@ METRICS = (
     _time("launched_us", "back to back", "a launch among others, with what the CPU takes", lambda t: t.launched_us),
     _time("kernel_us", "kernel alone", "on the GPU, by the profiler, with warm caches", lambda t: t.kernel_us),
     Metric("tflops", "TFLOP/s", "TFLOP/s", _tflops, _WORK, ".4g", "higher", at_first=True),
-    Metric("bandwidth", "fewest bytes", "GB/s", _gigabytes_per_s, "Q, K, V and output, once, / time", ".4g", "higher"),
+    Metric("bandwidth", "least bandwidth", "GB/s", _gigabytes_per_s, "Q, K, V and output / time", ".4g", "higher"),
     Metric("max_abs_error", "max error", "", lambda m, _: m.error.max_abs, "against float64", ".4e", at_first=True),
     _resource("registers", "registers", "", "of a thread", "neither", lambda r: r.registers),
     _resource("spills", "spills", "", "registers of a thread that have no room", "lower", lambda r: r.spills),
