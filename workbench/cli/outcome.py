@@ -26,6 +26,7 @@ from workbench.run.protocols import protocol_of
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
 from workbench.stats.summary import Ratio
+from workbench.words.runs import OTHER_BASELINES, named
 from workbench.words.times import NOT_CHECKED_AGAIN, counted, ended_text, figure_text, modes_text, parts_text
 
 
@@ -55,7 +56,8 @@ def summary_lines(record: RunRecord) -> Iterator[str]:
     for check in record.checked:
         measured = record.measurement(check.role)
         backend = measured.backend if measured is not None else check.backend
-        name = f"sdpa ({backend})" if check.role == "baseline" else _kernel_text(record)
+        baseline = OTHER_BASELINES.get(backend) or f"sdpa ({backend})"
+        name = baseline if check.role == "baseline" else _kernel_text(record)
         outcome, error = "passed" if check.error.passed else "WRONG", check.error
         sizes = f"max error {error.max_abs:.2e}, relative to the whole output {error.rel_fro:.1e}"
         yield f"{name}: {outcome}, {sizes}, at rtol {error.rtol:g}, atol {error.atol:g}"
@@ -71,7 +73,8 @@ def summary_lines(record: RunRecord) -> Iterator[str]:
     if device.mode == "interpreter":
         yield f"times are on the host's clock: {device.mode_label}"
     elif both is not None:
-        yield f"SDPA takes {both.baseline_over_kernel:.4g} times the kernel's time ({_bounds_text(record, both)})"
+        times = f"{both.baseline_over_kernel:.4g} times the kernel's time"
+        yield f"{named('baseline', record)} takes {times} ({_bounds_text(record, both)})"
 
 
 def _recheck_lines(record: RunRecord, role: Role) -> Iterator[str]:

@@ -64,7 +64,7 @@ def prepare(wanted_device: str) -> Ready:
 
 
 def run(request: RunRequest, send: Send, stop: StopFlag) -> None:
-    """Check, time and trace the kernel and SDPA; sends `Started` first and `Finished` last, or raises.
+    """Check and time kernel and baseline, and trace the kernel; sends `Started` first and `Finished` last, or raises.
 
     `Started` has the request with the tile that was chosen where the request leaves it open.
     """

@@ -133,7 +133,7 @@ def against_text(ratio: Ratio) -> str:
     return f"{much} {'faster' if is_faster else 'slower'}"
 
 
-def comparison_text(ratio: Ratio, baseline: str = "SDPA") -> str:
+def comparison_text(ratio: Ratio, baseline: str) -> str:
     """Who is faster, in words; `baseline` is what the kernel is held against."""
     if not math.isfinite(ratio.high):
         return NO_INTERVAL
@@ -156,18 +156,18 @@ def bounds_text(ratio: Ratio, is_paired: bool, short: bool = False) -> str:
 
 
 def named(role: Role, record: RunRecord) -> str:
-    """A role of a run in a word or two: SDPA, or another attention by its own name."""
+    """A role of a run in a word or two: the baseline is SDPA, or another attention by its own name."""
     if role == "kernel":
         return "kernel"
     measurement = record.measurement(role)
-    return baseline_text(measurement.backend) if measurement is not None else "SDPA"
+    return baseline_text(measurement.backend if measurement is not None else record.started.request.sdpa)
 
 
 def implementation_text(measurement: Measurement) -> str:
-    """Who was measured: the kernel with its precision and tile, SDPA with the backend it took."""
+    """Who was measured: the kernel with its precision and tile, the baseline with the backend that SDPA took."""
     if measurement.role == "baseline":
-        name = baseline_text(measurement.backend)
-        return f"{name} {measurement.backend}".rstrip() if name == "SDPA" else name
+        taken = measurement.backend
+        return OTHER_BASELINES.get(taken) or f"SDPA {taken}".rstrip()
     name = kernel_text(measurement.implementation, measurement.precision)
     return f"{name} {tile_text(measurement.tile)}" if measurement.tile is not None else name
 

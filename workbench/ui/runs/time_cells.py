@@ -94,7 +94,7 @@ def spread_cell(record: RunRecord) -> Cell:
 
 
 def ratio_cell(record: RunRecord) -> Cell:
-    """Who is faster, in the words of the headline; what is copied is SDPA's time over the kernel's."""
+    """Who is faster, in the words of the headline; what is copied is the baseline's time over the kernel's."""
     r, kernel = best_ratio(record), record.measurement("kernel")
     if r is None or kernel is None:
         return missing_cell(4)
@@ -108,9 +108,10 @@ def ratio_cell(record: RunRecord) -> Cell:
     figures = f"the quotient of the {figure_kind(kernel.latency)}s, with the intervals of both medians combined\n"
     how = "from paired rounds" if paired else f"{figures}not timed in turns: a drift between the two is not cancelled"
     level = "\nthe interval contains 1: which one is faster is open" if r.is_level else ""
+    baseline = named("baseline", record)
     tooltip = (
-        f"SDPA's time over the kernel's: {numbers[0]}\n"
-        f"{comparison_text(r, named('baseline', record))}: {bounds}, {how}"
+        f"{baseline}'s time over the kernel's: {numbers[0]}\n"
+        f"{comparison_text(r, baseline)}: {bounds}, {how}"
         f"{level}\n{kernel.latency.protocol} protocol"
     )
     return Cell(against_text(r), r.baseline_over_kernel, (*numbers, PAIRED if paired else NOT_PAIRED), tooltip)
