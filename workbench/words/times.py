@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from workbench.analysis.metrics import format_time, half_width_of, sides_of
 from workbench.run.events import Failed, Progress
 from workbench.run.measurement import Latency
@@ -39,6 +41,17 @@ def launches_text(latency: Latency) -> str:
         return counted(latency.launches, "launch", "launches")
     each = counted(latency.launches_per_sample, "launch", "launches")
     return f"{counted(len(latency.samples), 'replay')} × {each}"
+
+
+def counts_text(protocol: Protocol, taken: Sequence[Latency | int]) -> str:
+    """How many launches there are of each: "50 launches each", "12 + 14 launches"; a number counts samples so far."""
+    texts = [launches_text(one) if isinstance(one, Latency) else samples_text(protocol, one) for one in taken]
+    if len(set(texts)) <= 1:
+        return "".join(texts[:1]) + " each" * (len(texts) > 1)
+    if protocol.replays:
+        return " + ".join(texts)
+    counts = (one.launches if isinstance(one, Latency) else one for one in taken)
+    return f"{' + '.join(f'{count:,}' for count in counts)} launches"
 
 
 def figure_kind(latency: Latency) -> FigureKind:
