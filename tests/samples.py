@@ -18,6 +18,8 @@ from workbench.run.events import (
     Finished,
     Measured,
     Rechecked,
+    RunEvent,
+    Samples,
     Started,
     TileStates,
 )
@@ -204,3 +206,21 @@ def recorded_state(name: str) -> DeviceState:
         facts=facts_of(data),
     )
     return DeviceState(trace, find_warnings(trace))
+
+
+def events_of(record: RunRecord) -> tuple[RunEvent, ...]:
+    """The events that `record` is put together from, in the order of a live run."""
+    told: list[RunEvent] = [record.started, *record.checked]
+    for measured in record.measured:
+        told += [Samples(measured.measurement.role, measured.measurement.latency.samples), measured]
+    told += record.partial
+    if record.comparison is not None:
+        told.append(record.comparison)
+    told += record.rechecked
+    told += [event for event in (record.device_state, record.states, record.end) if event is not None]
+    return tuple(told)
+
+
+def from_recording(record: RunRecord, name: str) -> RunRecord:
+    """`record` as one that was read from the recording `name`."""
+    return replace(record, source=name)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from kernels.plain.tiles import TileConfig
-from tests.samples import INTERPRETER, make_record, recorded_state
+from tests.samples import INTERPRETER, events_of, make_record, recorded_state
 from workbench.cli import commands, doctor
 from workbench.cli.commands import kernel_lines, kernels_object
 from workbench.cli.outcome import result_object, summary_lines
@@ -113,7 +113,7 @@ def test_what_was_timed_of_a_stopped_run_is_printed_as_partial() -> None:
     assert "  stopped: partial, 3 launches" in list(summary_lines(record))
 
 
-def events_of(*events: RunEvent) -> type:
+def host_of(*events: RunEvent) -> type:
     """An engine whose runs are these events."""
 
     class Host:
@@ -139,7 +139,7 @@ def test_a_result_that_cannot_be_written_has_its_own_status_if_it_is_bad(
     record = make_record(1, passed=passed)
     q = np.zeros((1, 128, 64), dtype=np.float32)
     tensors = Tensors(q, q, q, q)
-    monkeypatch.setattr(commands, "KernelHost", events_of(*record.events(), tensors))
+    monkeypatch.setattr(commands, "KernelHost", host_of(*events_of(record), tensors))
     session, trace = tmp_path / "s.tilescope", tmp_path / "t.npz"
     if spoil == "session":
         monkeypatch.setattr(Session, "add", refuse)
@@ -167,7 +167,7 @@ def test_ctrl_c_asks_the_engine_to_stop_and_what_there_is_is_kept(
     record, path = make_record(1), tmp_path / "s.tilescope"
     asked: list[str] = []
 
-    class Host(events_of()):  # type: ignore[misc]
+    class Host(host_of()):  # type: ignore[misc]
         def run(self, request: RunRequest) -> Iterator[RunEvent]:
             yield record.started
             if checked:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
+import subprocess
+import sys
 from dataclasses import fields
 
 import pytest
@@ -9,9 +12,9 @@ import pytest
 from kernels.plain.tiles import TileConfig
 from workbench.analysis.presets import PRESETS
 from workbench.analysis.tolerances import ARTICLE_TOLERANCE, default_tolerance
-from workbench.cli.entry import request_from
-from workbench.cli.exits import UsageError
-from workbench.cli.grammar import PANEL_NAMES, make_parser
+from workbench.cli.entry import FUNCTIONS, request_from, run_command_line
+from workbench.cli.exits import EXIT_INVALID, EXIT_PROGRAM, UsageError
+from workbench.cli.grammar import make_parser
 from workbench.run.request import DTYPES, PRECISIONS, Problem, RunRequest
 
 EVERYTHING = tuple(field.name for field in fields(TileConfig))
@@ -104,13 +107,42 @@ def test_help_names_the_inputs_the_panels_and_what_is_not_for_article(capsys: py
         make_parser().parse_args(["screenshot", "--help"])
     assert left.value.code == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "controls (Setup), latency, softmax, error, roofline, memory, log, results (Runs)" in said
-    assert said.count("not for article") == 2
+    assert said.count("not for article") == 2 and "controls (Setup)" in said and "results (Runs)" in said
     constant = said[said.index("constant: every value 0.5") :]
     assert "which flatters; zeros: every value 0: as constant" in constant
 
 
-def test_the_panels_in_help_are_those_of_the_window() -> None:
+def commands() -> set[str]:
+    parser = make_parser()
+    (subparsers,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return {parser.get_default("command"), *subparsers.choices}
+
+
+def test_every_command_has_a_function() -> None:
+    assert commands() == set(FUNCTIONS)
+
+
+def test_an_unknown_command_and_one_without_a_function_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["nonsense"]) == EXIT_INVALID
+    assert "'nonsense'" in capsys.readouterr().err
+    monkeypatch.delitem(FUNCTIONS, "presets")
+    assert run_command_line(["presets"]) == EXIT_PROGRAM
+    out, err = capsys.readouterr()
+    assert "the command presets is in the grammar and has no function" in err and not out
+
+
+def test_help_names_every_panel_of_the_window(capsys: pytest.CaptureFixture[str]) -> None:
     from workbench.ui.panels import PANELS
 
-    assert tuple(PANEL_NAMES) == ("controls", *(panel.name for panel in PANELS), "results")
+    with pytest.raises(SystemExit):
+        make_parser().parse_args(["screenshot", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    named = said[said.index("only this panel: ") :].partition(" --")[0]
+    assert all(panel.name in named for panel in PANELS)
+
+
+def test_nobody_waits_for_the_panels_who_does_not_ask_for_their_names() -> None:
+    code = "import sys; from workbench.cli.grammar import make_parser; make_parser(); print('PyQt6' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

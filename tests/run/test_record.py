@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.samples import make_record, recorded_state
+from tests.samples import events_of, make_record, recorded_state
 from workbench.run.events import Measured, Progress
 from workbench.run.measurement import ROLES, Role
-from workbench.run.record import RunRecord, with_event
+from workbench.run.record import RunBuilder, RunRecord
 from workbench.run.request import Problem
 
 RECORD = make_record(1, Problem(8, 32, 4), protocol="cold", device_state=recorded_state("steady"))
@@ -48,11 +48,13 @@ def test_a_measurement_that_did_not_pass_is_wrong_without_its_check() -> None:
 
 
 def test_the_events_of_a_run_add_up_to_it_also_if_they_come_twice() -> None:
-    record = RunRecord(1, RECORD.started)
-    for event in [*RECORD.events(), *RECORD.events()]:
-        record = with_event(record, event)
+    builder = RunBuilder(RECORD.started.request, 1)
+    for event in [*events_of(RECORD), *events_of(RECORD)]:
+        builder.take(event)
+    record = builder.record()
     assert {c.role for c in record.checked} == set(ROLES) and len(record.checked) == 2
     assert len(record.measured) == len(record.rechecked) == 2
     assert record.comparison is RECORD.comparison and record.end is RECORD.end
     assert record.device_state is RECORD.device_state
-    assert with_event(record, Progress("timing", 1, 2)) is record
+    builder.take(Progress("timing", 1, 2))
+    assert builder.record() is record

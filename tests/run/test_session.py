@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kernels.plain.tiles import TileConfig
-from tests.samples import make_record, recorded_state
+from tests.samples import events_of, make_record, recorded_state
 from workbench.run.ceilings import Ceilings
 from workbench.run.device_state import COLUMNS, find_warnings
 from workbench.run.environment import Provenance
@@ -288,7 +288,7 @@ def test_what_was_found_about_the_times_and_the_device_comes_back(session: Sessi
 def test_a_builder_collects_what_was_said_of_the_times() -> None:
     record = make_record(1, protocol="warm", device_state=recorded_state("shared"))
     builder = RunBuilder(record.started.request)
-    for event in record.events():
+    for event in events_of(record):
         builder.take(event)
     built = builder.record()
     assert built.comparison == record.comparison is not None and built.rechecked == record.rechecked != ()
@@ -305,7 +305,7 @@ def test_a_stopped_run_keeps_the_samples_it_has() -> None:
     builder.take(Failed("cancelled", "stopped"))
     kept = builder.record()
     assert kept.partial[0].values.tolist() == [1.0, 2.0, 3.0]
-    assert [type(e).__name__ for e in kept.events()] == ["Started", "Checked", "Samples", "Failed"]
+    assert [type(e).__name__ for e in events_of(kept)] == ["Started", "Checked", "Samples", "Failed"]
 
 
 def test_a_run_whose_engine_never_started_is_a_record_too() -> None:

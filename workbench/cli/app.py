@@ -162,7 +162,7 @@ def _record_for(
             record = window.open_recording(recording)
             if run_id is not None:
                 record = _recorded_run(recording, run_id)
-                window.results.select((record.source, run_id))
+                window.results.select(record.key)
                 window.show_record(record)
             Session(recording, read_only=True).load(record.run_id)  # the window only says that its maps are damaged
         except SessionError as error:

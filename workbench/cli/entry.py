@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import TypeVar
 
 from kernels.plain.tiles import TileConfig
 from workbench.analysis.presets import PRESETS, Preset, find_preset
 from workbench.analysis.validate import OF_THE_KERNEL, Fault, find_faults
-from workbench.cli.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, UsageError
+from workbench.cli.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_PROGRAM, UsageError
 from workbench.cli.grammar import make_parser
-from workbench.cli.output import OutputError, hold_streams, note
+from workbench.cli.output import OutputError, hold_streams, note, pass_on
 from workbench.run.protocols import PROTOCOLS, protocol_of
 from workbench.run.request import Problem, RunRequest
 
@@ -26,10 +27,13 @@ _FLAGS = {"m": "-m", "n": "-n", "d": "-d", "time_limit_s": "--time-limit"}
 
 
 def run_command_line(arguments: Sequence[str]) -> int:
-    """Parse and run; every refusal is one line on stderr and status 2."""
+    """Parse and run; every refusal is one line on stderr and status 2, an error of the program's own is status 70."""
     hold_streams()
     try:
-        return _dispatch(make_parser().parse_args(arguments))
+        options = make_parser().parse_args(arguments)
+        if options.command not in FUNCTIONS:
+            raise NotImplementedError(f"the command {options.command} is in the grammar and has no function")
+        return FUNCTIONS[options.command](options)
     except UsageError as error:
         note(str(error))
         return EXIT_INVALID
@@ -39,6 +43,10 @@ def run_command_line(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         note("stopped")
         return EXIT_INTERRUPTED
+    except Exception as error:
+        pass_on(traceback.format_exc())
+        note(f"an error of the program itself: {type(error).__name__}: {error}")
+        return EXIT_PROGRAM
 
 
 def request_from(options: argparse.Namespace) -> RunRequest:
@@ -92,43 +100,65 @@ def preset_from(name: str | None) -> Preset | None:
         raise UsageError(f"preset is {name!r}; allowed are {known}") from None
 
 
-def _dispatch(options: argparse.Namespace) -> int:
-    """Imports come here, so that `--help` and `presets` are instant and the window's process stays light."""
-    match options.command:
-        case "window":
-            from workbench.cli.app import open_window
+# Imports come in the functions, so that `--help` and `presets` are instant and the window's process stays light.
 
-            preset = preset_from(options.preset)
-            return open_window(preset, options.session, options.size, options.theme)
-        case "screenshot":
-            _check_recording_alone(options)
-            request = request_from(options)
-            _explain_shared_heads(request.problem, options)
-            from workbench.cli.app import take_screenshot
 
-            return take_screenshot(request, options)
-        case "run":
-            request = request_from(options)
-            _explain_shared_heads(request.problem, options)
-            from workbench.cli.commands import run
+def _window(options: argparse.Namespace) -> int:
+    from workbench.cli.app import open_window
 
-            return run(request, options.json, options.trace, options.session)
-        case "doctor":
-            from workbench.cli.doctor import doctor
+    return open_window(preset_from(options.preset), options.session, options.size, options.theme)
 
-            return doctor(options.json)
-        case "ceilings":
-            from workbench.cli.commands import ceilings
 
-            return ceilings(options.device, options.json, options.again)
-        case "presets":
-            from workbench.cli.commands import list_presets
+def _screenshot(options: argparse.Namespace) -> int:
+    _check_recording_alone(options)
+    request = request_from(options)
+    _explain_shared_heads(request.problem, options)
+    from workbench.cli.app import take_screenshot
 
-            return list_presets()
-        case _:
-            from workbench.cli.commands import list_kernels
+    return take_screenshot(request, options)
 
-            return list_kernels(options.json)
+
+def _run(options: argparse.Namespace) -> int:
+    request = request_from(options)
+    _explain_shared_heads(request.problem, options)
+    from workbench.cli.commands import run
+
+    return run(request, options.json, options.trace, options.session)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from workbench.cli.doctor import doctor
+
+    return doctor(options.json)
+
+
+def _ceilings(options: argparse.Namespace) -> int:
+    from workbench.cli.commands import ceilings
+
+    return ceilings(options.device, options.json, options.again)
+
+
+def _presets(options: argparse.Namespace) -> int:
+    from workbench.cli.commands import list_presets
+
+    return list_presets()
+
+
+def _kernels(options: argparse.Namespace) -> int:
+    from workbench.cli.commands import list_kernels
+
+    return list_kernels(options.json)
+
+
+FUNCTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "window": _window,
+    "screenshot": _screenshot,
+    "run": _run,
+    "doctor": _doctor,
+    "ceilings": _ceilings,
+    "presets": _presets,
+    "kernels": _kernels,
+}
 
 
 def _check_recording_alone(options: argparse.Namespace) -> None:

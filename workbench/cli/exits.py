@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 EXIT_PASSED, EXIT_WRONG, EXIT_INVALID, EXIT_FAILED = 0, 1, 2, 3
+EXIT_PROGRAM = 70  # an error of its own, which must not look like a wrong result
 EXIT_INTERRUPTED = 130
 
 

@@ -14,23 +14,12 @@ from workbench.cli.exits import UsageError
 from workbench.cli.output import out
 from workbench.run.protocols import PROTOCOLS
 from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, PRECISIONS, SDPA_CHOICES
+from workbench.ui.places import Docked
 from workbench.ui.sizes import LEAST_SIZE, MOST_SIZE
 
-# What --panel takes, with the title on the screen where it is another word. The window has the names itself, but --help
-# does not wait for Qt.
-PANEL_NAMES = {
-    "controls": "Setup",
-    "latency": "",
-    "softmax": "",
-    "error": "",
-    "roofline": "",
-    "memory": "",
-    "log": "",
-    "results": "Runs",
-}
-
 _EPILOG = """\
-exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed; 130 interrupted.
+exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed;
+70 an error of the program itself; 130 interrupted.
 With no command the window opens; run, presets, kernels, ceilings, doctor and screenshot need no display."""
 
 
@@ -103,9 +92,22 @@ def _add_screenshot_options(shot: argparse.ArgumentParser) -> None:
     _add_request_options(shot)
     _add_window_options(shot, argparse.SUPPRESS)
     shot.add_argument("--run", type=int, metavar="N", help="which run of --session (default: the last finished)")
-    names = (f"{name} ({title})" if title else name for name, title in PANEL_NAMES.items())
-    shot.add_argument("--panel", metavar="NAME", help=f"only this panel: {', '.join(names)}")
+    shot.add_argument("--panel", metavar="NAME", help=_PanelNames("only this panel: %(names)s"))
     shot.add_argument("--scale", type=float, default=2.0, metavar="X", help="pixels per unit, 0.5 to 4 (default 2)")
+
+
+class _PanelNames(str):
+    """The help of --panel. The panels state their names themselves, and bring Qt: nobody waits for it before."""
+
+    def __mod__(self, values: object) -> str:
+        from workbench.ui.form.controls import Controls
+        from workbench.ui.panels import PANELS
+        from workbench.ui.runs.table import ResultsTable
+
+        contents: tuple[type[Docked], ...] = (Controls, *PANELS, ResultsTable)
+        # The title where nobody would find the name in it.
+        named = (one.name if one.name in one.title.lower() else f"{one.name} ({one.title})" for one in contents)
+        return str(self).replace("%(names)s", ", ".join(named))
 
 
 def _add_request_options(parser: argparse.ArgumentParser) -> None:

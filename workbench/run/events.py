@@ -20,7 +20,7 @@ from workbench.run.request import RunRequest
 from workbench.stats.arrays import FloatArray
 from workbench.stats.summary import Ratio
 
-FailureKind = Literal["compile", "resources", "launch", "memory", "timeout", "died", "cancelled", "invalid"]
+FailureKind = Literal["compile", "resources", "launch", "memory", "timeout", "died", "cancelled", "invalid", "damaged"]
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,8 @@ class Library:
         return tuple(self._records)
 
     def add(self, record: RunRecord, saved: bool) -> RunRecord:
-        """Take in a run of this session; returns its summary."""
+        """Take in a run of this session, which has a number below 0 where it is not `saved`; returns its summary."""
         if not saved:
-            record = replace(record, run_id=-1 - len(self._unsaved))  # the file numbers its own from 1
             self._unsaved[record.run_id] = record
         summary = without_maps(record)
         self._records.append(summary)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,13 +26,28 @@ from workbench.run.measurement import ROLES, ErrorStats, Measurement, Role
 from workbench.run.request import RunRequest
 from workbench.stats.arrays import FloatArray
 
+Told = TypeVar("Told", Checked, Measured, Rechecked)
+
+FIRST_ROOM = 256  # launch times
+NOWHERE = "no device"
+
+
+class RunKey(NamedTuple):
+    """What tells runs apart, everywhere: the recording that a run is from ("" for this session), and its number there.
+
+    Numbers above 0 are those in a file. What is in none yet has one below 0, or 0 where only one run is looked at.
+    """
+
+    source: str
+    number: int
+
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A run as it is kept: everything measured, also when the run ended early.
+    """A run as it is kept, and as it grows: everything measured, also when it ended early or never began.
 
-    `partial` holds samples of a role whose measurement was never completed. `source` is "" for a run of this
-    session, else the file name of the recording it came from.
+    `partial` holds samples of a role whose measurement is not, or was never, completed. `source` is "" for a run of
+    this session, else the file name of the recording it came from.
     """
 
     run_id: int
@@ -46,17 +62,15 @@ class RunRecord:
     rechecked: tuple[Rechecked, ...] = ()
     device_state: DeviceState | None = None
 
-    def events(self) -> tuple[RunEvent, ...]:
-        """The events that show this run again in a panel, in the order of a live run."""
-        kept: list[RunEvent] = [self.started, *self.checked]
-        for measured in self.measured:
-            kept += [Samples(measured.measurement.role, measured.measurement.latency.samples), measured]
-        kept += self.partial
-        if self.comparison is not None:
-            kept.append(self.comparison)
-        kept += self.rechecked
-        kept += [event for event in (self.device_state, self.states, self.end) if event is not None]
-        return tuple(kept)
+    @property
+    def key(self) -> RunKey:
+        """The run's identity; a run that is put into a file gets the number that it has there."""
+        return RunKey(self.source, self.run_id)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it goes on; a run in a file that lacks its end does not."""
+        return self.end is None and self.run_id <= 0 and not self.source
 
     def is_wrong(self, role: Role | None = None) -> bool:
         """Whether the output of `role` (None: of any) did not pass its check, or was another one after timing."""
@@ -87,65 +101,101 @@ class RunRecord:
         """The comparison with float64 of `role`, or None."""
         return next((c for c in self.checked if c.role == role), None)
 
+    def samples(self, role: Role) -> FloatArray:
+        """All launch times of `role`, us, in launch order: a completed measurement's, else those that have arrived."""
+        measurement = self.measurement(role)
+        if measurement is not None:
+            return measurement.latency.samples
+        return next((part.values for part in self.partial if part.role == role), np.empty(0))
+
+    @property
+    def backend(self) -> str:
+        """What the baseline really took, "" while that is not known."""
+        known = self.measurement("baseline") or self.check("baseline")
+        return known.backend if known is not None else ""
+
+    @property
+    def has_nothing(self) -> bool:
+        """Whether nothing of it can be shown but the reason: it never ran, or its file is damaged."""
+        never_ran = self.started.device.name == NOWHERE
+        return isinstance(self.end, Failed) and (never_ran or self.end.kind in ("invalid", "damaged"))
+
+    def without_result(self, why: Failed) -> RunRecord:
+        """The same run with nothing of what was measured, as one that cannot be shown for the reason `why`."""
+        return RunRecord(self.run_id, self.started, end=why, source=self.source)
+
 
 class RunBuilder:
-    """Collects a run's events into its record, also while it goes on and when the engine never started it.
+    """Puts a run's events together, the one place where that is done; a run that the engine never started is one too.
 
-    The session gives the record its number when it keeps it; until then that is 0.
+    `number` is the run's as long as no file has given it one.
     """
 
-    def __init__(self, request: RunRequest) -> None:
-        nowhere = DeviceInfo("no device", "cuda" if request.device == "cuda" else "interpreter", "", "", "", 0)
+    def __init__(self, request: RunRequest, number: int = 0) -> None:
+        nowhere = DeviceInfo(NOWHERE, "cuda" if request.device == "cuda" else "interpreter", "", "", "", 0)
         now = datetime.now().astimezone().isoformat(timespec="seconds")
-        self._record = RunRecord(0, Started(request, nowhere, now))
-        self._samples: dict[Role, list[FloatArray]] = {}
+        self._record = RunRecord(number, Started(request, nowhere, now))
+        self._arrived: dict[Role, _Arrived] = {}
 
     def take(self, event: RunEvent) -> None:
-        """Add `event`, if it is one that is kept."""
+        """Add `event`, if it is one that is kept. One that is told once more takes the place of the one before."""
+        record = self._record
         match event:
+            case Started():
+                record = replace(record, started=event)
+            case Checked():
+                record = replace(record, checked=_with(record.checked, event))
             case Samples(role, values):
-                self._samples.setdefault(role, []).append(values)
+                self._arrived.setdefault(role, _Arrived()).append(values)
+                record = replace(record, partial=self._partial())
             case Measured(measurement):
-                self._samples.pop(measurement.role, None)
+                self._arrived.pop(measurement.role, None)
+                record = replace(record, partial=self._partial(), measured=_with(record.measured, event))
+            case Comparison():
+                record = replace(record, comparison=event)
+            case Rechecked():
+                record = replace(record, rechecked=_with(record.rechecked, event))
+            case DeviceState():
+                record = replace(record, device_state=event)
+            case TileStates():
+                record = replace(record, states=event)
+            case Finished() | Failed():
+                record = replace(record, end=event)
             case _:
                 pass
-        self._record = with_event(self._record, event)
+        self._record = record
 
     def record(self) -> RunRecord:
-        """The run so far."""
-        partial = tuple(Samples(role, np.concatenate(parts)) for role, parts in self._samples.items())
-        return replace(self._record, partial=partial)
+        """The run so far: the very same as long as nothing has been added."""
+        return self._record
+
+    def _partial(self) -> tuple[Samples, ...]:
+        return tuple(Samples(role, arrived.values) for role, arrived in self._arrived.items())
 
 
-def with_event(record: RunRecord, event: RunEvent) -> RunRecord:
-    """`record` with what `event` adds to it; the very same where that is nothing. Samples are left to who keeps them.
+class _Arrived:
+    """Launch times as they come. What was given out stays as it was, though nothing is copied: only room is added."""
 
-    A check that is made once more takes the place of the one before.
-    """
-    match event:
-        case Started():
-            return replace(record, started=event)
-        case Checked():
-            others = tuple(check for check in record.checked if check.role != event.role)
-            return replace(record, checked=(*others, event))
-        case Measured():
-            return replace(record, measured=_with(record.measured, event))
-        case Comparison():
-            return replace(record, comparison=event)
-        case Rechecked():
-            rest = tuple(recheck for recheck in record.rechecked if recheck.role != event.role)
-            return replace(record, rechecked=(*rest, event))
-        case DeviceState():
-            return replace(record, device_state=event)
-        case TileStates():
-            return replace(record, states=event)
-        case Finished() | Failed():
-            return replace(record, end=event)
-        case _:
-            return record
+    def __init__(self) -> None:
+        self._room: FloatArray = np.empty(FIRST_ROOM)
+        self._count = 0
+
+    def append(self, values: FloatArray) -> None:
+        end = self._count + len(values)
+        if end > len(self._room):
+            self._room = np.concatenate([self.values, np.empty(max(end, 2 * self._count) - self._count)])
+        self._room[self._count : end] = values
+        self._count = end
+
+    @property
+    def values(self) -> FloatArray:
+        return self._room[: self._count]
 
 
-def _with(measured: tuple[Measured, ...], event: Measured) -> tuple[Measured, ...]:
-    """`measured` with `event`, in the place of an earlier one of its role if there is: it is that one amended."""
-    by_role = {one.measurement.role: one for one in measured}
-    return tuple((by_role | {event.measurement.role: event}).values())
+def _with(told: tuple[Told, ...], event: Told) -> tuple[Told, ...]:
+    """`told` with `event`, in the place of an earlier one of its role if there is."""
+    return tuple(({_role_of(one): one for one in told} | {_role_of(event): event}).values())
+
+
+def _role_of(event: Checked | Measured | Rechecked) -> Role:
+    return event.measurement.role if isinstance(event, Measured) else event.role

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import traceback
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from PyQt6.QtCore import QObject, QThread, pyqtSignal
 
 from workbench.engine.host.process import JOB, KernelHost
 from workbench.run.events import Failed, Finished, Log, Ready, RunEvent, Started
-from workbench.run.record import RunBuilder, RunRecord
+from workbench.run.record import RunBuilder, RunKey, RunRecord
 from workbench.run.request import RunRequest
 from workbench.run.session import Session, SessionError
 
@@ -19,10 +20,22 @@ IDLE_S = 0.1
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A run has ended and is in the session file, or `problem` says why it is not; `note` is a word on the file."""
+class Grown:
+    """A run as far as it has come, and the event that it has grown by; None where it has only been asked for."""
 
     record: RunRecord
+    event: RunEvent | None = None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A run has ended and is in the session file, or `problem` says why it is not; `note` is a word on the file.
+
+    `live` is what it was called while it went on.
+    """
+
+    record: RunRecord
+    live: RunKey
     problem: str = ""
     note: str = ""
 
@@ -49,12 +62,13 @@ class Rested:
 class RunWorker(QThread):
     """Runs requests one after another in its thread; of requests that wait, only the newest is run.
 
-    Its one signal carries RunEvents, after each run a Kept, then Rested, and EngineDown; those of measuring the
-    device's ceilings, which wait for the run that goes on, as OfCeilings. It cannot be called `event`: QObject has one.
-    The thread lives as long as the window, because the engine's process ends with the thread that started it.
+    Its one signal carries each run as it grows, after it a Kept, then Rested; what the engine says of itself between
+    runs; and the events of measuring the device's ceilings, which wait for the run that goes on, as OfCeilings. It
+    cannot be called `event`: QObject has one. The thread lives as long as the window, because the engine's process ends
+    with the thread that started it.
     """
 
-    arrived = pyqtSignal(object)  # RunEvent | Kept | EngineDown | OfCeilings | Rested
+    arrived = pyqtSignal(object)  # Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Log
 
     def __init__(self, session: Session, device: str = "auto", job: str = JOB, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -66,6 +80,7 @@ class RunWorker(QThread):
         self._ceilings = False  # whether they are to be measured
         self._busy = False
         self._closing = False
+        self._numbers = count(-1, -1)  # of runs that no file has numbered
 
     def submit(self, request: RunRequest) -> None:
         """Run `request` next, in place of one that waits; a run that goes on is asked to stop."""
@@ -97,7 +112,7 @@ class RunWorker(QThread):
         if ceilings:
             self.arrived.emit(OfCeilings(Failed("cancelled", "stopped before it began")))
         if waiting is not None:
-            self.arrived.emit(Failed("cancelled", "stopped before it began"))
+            self._grow(self._builder(waiting), Failed("cancelled", "stopped before it began"))
 
     def close(self) -> None:
         """End the run, the engine and the thread; what was measured is kept first. Blocks until it is done."""
@@ -143,8 +158,7 @@ class RunWorker(QThread):
                     self.arrived.emit(event)
         except Exception as error:
             self._host.close()
-            text = f"the engine's thread met an error: {type(error).__name__}: {error}"
-            self.arrived.emit(Failed("died", text, "Run again; the log has the traceback.", traceback.format_exc()))
+            self.arrived.emit(EngineDown(_error_here(error)))
 
     def _take_next(self) -> tuple[RunRequest | None, str | None, bool]:
         """What was asked for, after a short wait if nothing was; ceilings only while no request waits."""
@@ -173,19 +187,31 @@ class RunWorker(QThread):
         for event in self._host.wait_ready():
             self.arrived.emit(EngineDown(event) if isinstance(event, Failed) else event)
 
-    def _run(self, request: RunRequest) -> None:
-        builder = RunBuilder(request)
-        started = False
-        kept = None
-        for event in self._host.run(request):
-            builder.take(event)
-            started = started or isinstance(event, Started)
-            if isinstance(event, Finished | Failed):
-                # The record first: the window that sees the end can then find the run in the file.
-                kept = self._keep(builder.record())
-            self.arrived.emit(event)
+    def _builder(self, request: RunRequest) -> RunBuilder:
+        """A new run, which is told at once."""
+        builder = RunBuilder(request, next(self._numbers))
+        self.arrived.emit(Grown(builder.record()))
+        return builder
+
+    def _grow(self, builder: RunBuilder, event: RunEvent) -> None:
+        builder.take(event)
+        record = builder.record()
+        # The file first: the window that sees the end can then find the run in it.
+        kept = self._keep(record) if isinstance(event, Finished | Failed) else None
+        self.arrived.emit(Grown(record, event))
         if kept is not None:
             self.arrived.emit(kept)
+
+    def _run(self, request: RunRequest) -> None:
+        builder, started = self._builder(request), False
+        try:
+            for event in self._host.run(request):
+                started = started or isinstance(event, Started)
+                self._grow(builder, event)
+        except Exception as error:
+            self._host.close()
+            if builder.record().end is None:
+                self._grow(builder, _error_here(error))
         if started and not self._host.is_alive():
             self._prepare()
 
@@ -204,6 +230,11 @@ class RunWorker(QThread):
         gone = self._session.is_gone()
         note = f"{self._session.path} was taken away; it is made anew, without the earlier runs." if gone else ""
         try:
-            return Kept(self._session.add(record), note=note)
+            return Kept(self._session.add(record), record.key, note=note)
         except SessionError as error:
-            return Kept(record, str(error))
+            return Kept(record, record.key, str(error))
+
+
+def _error_here(error: Exception) -> Failed:
+    text = f"the engine's thread met an error: {type(error).__name__}: {error}"
+    return Failed("died", text, "Run again; the log has the traceback.", traceback.format_exc())

@@ -21,6 +21,7 @@ FAILURE_WORDS: dict[FailureKind, str] = {
     "died": "engine died",
     "cancelled": "stopped",
     "invalid": "invalid request",
+    "damaged": "cannot be read",
 }
 
 
@@ -153,6 +154,12 @@ def bounds_text(ratio: Ratio, is_paired: bool, short: bool = False) -> str:
     if short:
         return factors if is_paired else f"{factors} not paired"
     return f"{PAIRED if is_paired else NOT_PAIRED} {factors}"
+
+
+def source_text(record: RunRecord) -> str:
+    """Which recording a run is from, made where and when; "" of one of this session."""
+    started = record.started
+    return f"recording: {record.source}, {started.device.name}, {started.started_at[:10]}" if record.source else ""
 
 
 def named(role: Role, record: RunRecord) -> str:

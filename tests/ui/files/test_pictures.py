@@ -71,7 +71,7 @@ def test_a_panel_s_picture_has_the_caption_of_the_run_shown_and_the_window_s_has
     panel, log = window.widget("latency"), window.widget("log")
     assert window.picture_of(panel, 1.0).height() == panel.height()  # before any run
     record = make_record(1, Problem(32, 64, 16), device=GPU)
-    window._stage.replay(record.events(), "")
+    window._stage.show_run(record)
     assert window._stage.caption("latency") == caption_text(record.started)
     assert window.picture_of(panel, 1.0).height() > panel.height()
     assert window.picture_of(window, 1.0).height() == window.height()

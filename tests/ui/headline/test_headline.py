@@ -14,7 +14,8 @@ from PyQt6.QtWidgets import QApplication, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
-from tests.samples import GPU, INTERPRETER, make_record, recorded_state
+from tests.samples import GPU, INTERPRETER, from_recording, make_record, recorded_state
+from tests.ui.growing import grow
 from workbench.analysis.metrics import format_time
 from workbench.run.device_state import DeviceWarning
 from workbench.run.environment import Provenance
@@ -50,50 +51,50 @@ def shown(headline: Headline) -> dict[str, QColor]:
 
 
 def replay(headline: Headline, record: RunRecord) -> None:
-    for event in record.events():
-        headline.take(event)
+    headline.show_run(record)
     headline.tick()
 
 
 def test_idle_names_the_device_once_it_is_known(headline: Headline) -> None:
     assert "starting the engine" in headline.text()
-    headline.take(Ready(INTERPRETER, (), ()))
+    grow(headline, Ready(INTERPRETER, (), ()))
     assert "Test CPU" in headline.text()
     assert "interpreter, not GPU time" in headline.text()
 
 
 def test_running_says_the_phase_and_counts(qtbot: QtBot, headline: Headline) -> None:
-    headline.take(make_record().started)
-    headline.take(Progress("compiling"))
+    grow(headline, make_record().started)
+    grow(headline, Progress("compiling"))
     assert "compiling" in headline.text()
     assert "article 16×16, 128 × 512 × 64" in headline.text()
     before = headline.text()
     qtbot.waitUntil(lambda: headline.text() != before, timeout=3000)  # the clock goes on without events
-    headline.take(Progress("timing", 20, 100))
+    grow(headline, Progress("timing", 20, 100))
     assert "timing 20 of 100" in headline.text()
-    headline.take(Finished(1.0))
+    grow(headline, Finished(1.0))
     assert "timing" not in headline.text()
 
 
 def test_timing_in_turns_counts_seconds_and_launches(headline: Headline) -> None:
-    headline.take(make_record(1, protocol="warm").started)
-    headline.take(Progress("timing kernel and baseline in turns: warm", 0, 20_000, "ms"))
+    grow(headline, make_record(1, protocol="warm").started)
+    grow(headline, Progress("timing kernel and baseline in turns: warm", 0, 20_000, "ms"))
     assert headline.text().startswith(
         "article 16×16, 128 × 512 × 64, seed 1 timing kernel and baseline in turns: warm, 0.0 of 20 s"
     )
     for role in ROLES:
-        headline.take(Samples(role, np.ones(4)))
-    headline.take(Progress("timing kernel and baseline in turns: warm", 7608, 20_000, "ms"))
+        grow(headline, Samples(role, np.ones(4)))
+    grow(headline, Progress("timing kernel and baseline in turns: warm", 7608, 20_000, "ms"))
     assert "in turns: warm, 7.6 of 20 s, 4 launches each" in headline.text()
-    headline.take(Samples("kernel", np.ones(1)))
-    headline.take(Progress("timing kernel and baseline in turns: warm", 7700, 20_000, "ms"))
+    grow(headline, Samples("kernel", np.ones(1)))
+    grow(headline, Progress("timing kernel and baseline in turns: warm", 7700, 20_000, "ms"))
     assert "5 launches of kernel and 4 launches of SDPA" in headline.text()
 
 
 def test_a_recording_without_an_end_does_not_count(headline: Headline) -> None:
-    headline.show_source("recording: a.tilescope, NVIDIA H200")
-    headline.take(make_record().started)
+    headline.show_run(from_recording(RunRecord(1, make_record().started), "a"))
     assert not headline._clock.isActive()
+    grow(headline, make_record().started)
+    assert headline._clock.isActive()
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_done_shows_times_ratio_and_error(
 def test_the_problem_says_its_heads_dtype_and_mask(headline: Headline) -> None:
     problem = Problem(16, 32, 8, batch=2, heads=4, kv_heads=2, dtype="bf16", causal=True)
     record = make_record(1, problem)
-    headline.take(record.started)
+    grow(headline, record.started)
     assert "16 × 32 × 8, 2 × 4 / 2 KV heads, bf16, causal" in headline.text()
     replay(headline, record)
     assert "article 16×16, 16 × 32 × 8, 2 × 4 / 2 KV heads, bf16, causal" in shown(headline)
@@ -196,8 +197,8 @@ def test_a_wrong_headline_says_its_tolerance_at_any_width(headline: Headline, rt
 
 def test_wrong_is_first_and_there_is_no_ratio(headline: Headline) -> None:
     record = make_record(4, kernel_us=50.0, passed=False)
-    headline.take(record.started)
-    headline.take(record.checked[0])  # before anything is timed
+    grow(headline, record.started)
+    grow(headline, record.checked[0])  # before anything is timed
     assert "WRONG: max error" in headline.text()
     replay(headline, record)
     texts = shown(headline)
@@ -211,16 +212,16 @@ def test_wrong_is_first_and_there_is_no_ratio(headline: Headline) -> None:
 def test_not_finite_is_said_instead_of_a_number(headline: Headline) -> None:
     record = make_record(4, passed=False)
     error = replace(record.checked[0].error, non_finite=3, max_abs=float("nan"))
-    headline.take(record.started)
-    headline.take(replace(record.checked[0], error=error))
+    grow(headline, record.started)
+    grow(headline, replace(record.checked[0], error=error))
     assert "WRONG: 3 values are NaN or infinite" in headline.text()
 
 
 def test_wrong_outlives_a_later_failure(headline: Headline) -> None:
     record = make_record(4, passed=False)
-    headline.take(record.started)
-    headline.take(record.checked[0])
-    headline.take(Failed("timeout", "silent"))
+    grow(headline, record.started)
+    grow(headline, record.checked[0])
+    grow(headline, Failed("timeout", "silent"))
     assert "WRONG" in headline.text()
     assert "took too long" in headline.text()
 
@@ -253,7 +254,7 @@ def test_failure_says_kind_message_and_remedy(headline: Headline) -> None:
 
 def test_a_new_run_forgets_the_last(headline: Headline) -> None:
     replay(headline, make_record(8, passed=False))
-    headline.take(make_record(9).started)
+    grow(headline, make_record(9).started)
     assert "WRONG" not in headline.text()
     assert "µs" not in headline.text()
 
@@ -261,10 +262,10 @@ def test_a_new_run_forgets_the_last(headline: Headline) -> None:
 def test_badge_names_the_recording_and_goes(headline: Headline) -> None:
     badge = headline.findChild(Badge)
     assert badge is not None and not badge.isVisible()
-    headline.show_source("recording: h200.tilescope, NVIDIA H200")
+    replay(headline, from_recording(make_record(), "h200"))
     assert badge.isVisible()
-    assert badge.toolTip() == "recording: h200.tilescope, NVIDIA H200"
-    headline.show_source("")
+    assert badge.toolTip() == "recording: h200, Test GPU, 2026-01-31"
+    replay(headline, make_record())
     assert not badge.isVisible()
 
 
@@ -286,8 +287,7 @@ def test_nothing_overflows_a_window_of_1000_px(qtbot: QtBot, record: RunRecord) 
     qtbot.addWidget(tabs)
     host = QWidget(tabs)
     headline = Headline(DARK, host)
-    headline.show_source("recording: a-long-name-of-a-recording.tilescope, NVIDIA H200")
-    replay(headline, record)
+    replay(headline, from_recording(record, "a-long-name-of-a-recording-made-on-an-NVIDIA-H200"))
     headline.setGeometry(0, 0, 1000, headline.height())
     tabs.show()
     host.show()
@@ -312,7 +312,7 @@ def test_theme_recolours_what_is_shown(headline: Headline) -> None:
 def test_gpu_ready_after_a_run_leaves_the_result(headline: Headline) -> None:
     replay(headline, make_record(1))
     before = headline.text()
-    headline.take(Ready(GPU, (), ()))
+    grow(headline, Ready(GPU, (), ()))
     assert headline.text() == before
 
 
@@ -350,7 +350,7 @@ def test_the_protocol_and_the_interval_of_the_median_are_on_the_headline(headlin
 
 
 def test_live_the_protocol_is_said_from_the_start(headline: Headline) -> None:
-    headline.take(make_record(1, protocol="warm").started)
+    grow(headline, make_record(1, protocol="warm").started)
     assert "warm protocol" in headline.text()
 
 
@@ -456,8 +456,8 @@ def test_level_is_said_where_the_interval_contains_1(headline: Headline) -> None
 )
 def test_what_the_device_did_is_a_chip_with_its_sentence(headline: Headline, name: str, words: list[str]) -> None:
     state = recorded_state(name)
-    headline.take(make_record(1, protocol="cold").started)
-    headline.take(state)  # live, before anything is measured
+    grow(headline, make_record(1, protocol="cold").started)
+    grow(headline, state)  # live, before anything is measured
     headline.tick()
     assert list(headline.chips.texts()) == words
     assert [chip.toolTip() for chip in headline.chips.shown()] == [warning.text for warning in state.warnings]
@@ -590,7 +590,8 @@ def cut(headline: Headline) -> list[str]:
     return [label.text() for label in labels if label.shown_text().endswith("…")]
 
 
-SOURCE = "recording: h200-article-shapes, NVIDIA H200, 2026-11-30"
+NAME = "h200-article-shapes"
+SOURCE = f"recording: {NAME}, Test GPU, 2026-01-31"
 
 
 @pytest.mark.parametrize("protocol", ["article", "cold"])
@@ -598,10 +599,10 @@ SOURCE = "recording: h200-article-shapes, NVIDIA H200, 2026-11-30"
 @pytest.mark.usefixtures("styled")
 def test_the_headline_becomes_shorter_instead_of_being_cut(headline: Headline, protocol: str, width: int) -> None:
     state = recorded_state("throttled") if protocol == "cold" else None
-    headline.show_source(SOURCE)
     record = make_record(1, WIDE, kernel_us=762.6, protocol=protocol, device_state=state)
     ended_by: Ending = "fixed" if protocol == "article" else "precision"
-    replay(headline, of_half(of_half(record, "kernel", 0.006, ended_by), "baseline", 0.004, ended_by))
+    known = of_half(of_half(record, "kernel", 0.006, ended_by), "baseline", 0.004, ended_by)
+    replay(headline, from_recording(known, NAME))
     settle(headline, width)
     assert set(cut(headline)) <= {SOURCE}
     assert headline.protocol.shown_text() == headline.protocol.text()
@@ -614,9 +615,8 @@ def test_the_headline_becomes_shorter_instead_of_being_cut(headline: Headline, p
 
 @pytest.mark.usefixtures("styled")
 def test_parts_of_the_second_line_never_meet(headline: Headline) -> None:
-    headline.show_source(SOURCE)
     record = make_record(1, WIDE, protocol="cold", device_state=recorded_state("throttled"))
-    replay(headline, of_latency(whole(record), drift=Drift(0.02)))
+    replay(headline, from_recording(of_latency(whole(record), drift=Drift(0.02)), NAME))
     badge = headline.findChild(Badge)
     assert badge is not None
     counts = set()

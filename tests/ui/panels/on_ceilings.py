@@ -53,6 +53,5 @@ def run_of(
 
 def feed(panel: CeilingsPanel, record: RunRecord) -> None:
     """Show the whole run."""
-    for event in record.events():
-        panel.take(event)
+    panel.show_run(record)
     panel.tick()

@@ -10,6 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.samples import error_stats, make_record
+from tests.ui.growing import grow
 from workbench.run.events import Checked, Failed
 from workbench.run.record import RunRecord
 from workbench.run.request import Problem
@@ -31,8 +32,7 @@ def panel(qtbot: QtBot) -> ErrorPanel:
 
 
 def feed(panel: ErrorPanel, record: RunRecord) -> None:
-    for event in record.events():
-        panel.take(event)
+    panel.show_run(record)
     panel.tick()
 
 
@@ -64,8 +64,8 @@ def test_nan_is_counted_named_and_coloured(panel: ErrorPanel) -> None:
     errors = np.full((1, 32, 16), 1e-7, dtype=np.float32)
     errors[0, 3, 5] = np.nan
     errors[0, 9, 5] = np.inf
-    panel.take(record.started)
-    panel.take(checked(errors, passed=False, non_finite=2))
+    grow(panel, record.started)
+    grow(panel, checked(errors, passed=False, non_finite=2))
     panel.tick()
     assert "FAIL" in panel.judgement.plain()
     assert "2 values are NaN or infinite" in panel.judgement.plain()
@@ -81,8 +81,8 @@ def test_nan_is_counted_named_and_coloured(panel: ErrorPanel) -> None:
 
 
 def test_output_of_nothing_but_nan_is_drawn(panel: ErrorPanel) -> None:
-    panel.take(make_record(problem=PROBLEM).started)
-    panel.take(checked(np.full((1, 32, 16), np.nan, dtype=np.float32), passed=False, non_finite=512))
+    grow(panel, make_record(problem=PROBLEM).started)
+    grow(panel, checked(np.full((1, 32, 16), np.nan, dtype=np.float32), passed=False, non_finite=512))
     panel.tick()
     assert (panel.view.image.image == NAN).all()
 
@@ -90,7 +90,7 @@ def test_output_of_nothing_but_nan_is_drawn(panel: ErrorPanel) -> None:
 def test_sdpa_at_a_click(panel: ErrorPanel) -> None:
     record = make_record(problem=PROBLEM, passed=False)
     feed(panel, record)
-    panel.sdpa_button.click()
+    panel.baseline_button.click()
     panel.tick()
     assert "SDPA (efficient)" in panel.judgement.plain()
     assert "PASS" in panel.judgement.plain()
@@ -101,16 +101,16 @@ def test_sdpa_at_a_click(panel: ErrorPanel) -> None:
 def test_another_attention_is_called_by_its_name(panel: ErrorPanel) -> None:
     record = make_record(problem=PROBLEM)
     feed(panel, replace(record, checked=(record.checked[0], replace(record.checked[1], backend="flex"))))
-    assert panel.sdpa_button.text() == "flex"
+    assert panel.baseline_button.text() == "flex"
     assert "FlexAttention " in panel.stats.plain() and "SDPA" not in panel.stats.plain()
     feed(panel, record)
-    assert panel.sdpa_button.text() == "SDPA"
+    assert panel.baseline_button.text() == "SDPA"
 
 
 def test_sdpa_cannot_be_chosen_without_it(panel: ErrorPanel) -> None:
     record = make_record(problem=PROBLEM)
     feed(panel, replace(record, checked=record.checked[:1]))
-    assert not panel.sdpa_button.isEnabled()
+    assert not panel.baseline_button.isEnabled()
 
 
 def test_worst_element_is_marked_and_profiles_peak_there(panel: ErrorPanel) -> None:
@@ -163,8 +163,8 @@ HEADS = Problem(8, 64, 4, batch=2, heads=3, kv_heads=3)
 def test_heads_begin_with_the_worst(panel: ErrorPanel) -> None:
     errors = np.zeros((6, 8, 4), dtype=np.float32)
     errors[4, 5, 1] = 1e-3
-    panel.take(make_record(problem=HEADS).started)
-    panel.take(checked(errors))
+    grow(panel, make_record(problem=HEADS).started)
+    grow(panel, checked(errors))
     panel.tick()
     assert panel.head_box.isVisible()
     assert panel.head_box.currentText() == "batch 1, head 1 of 3"
@@ -180,8 +180,8 @@ def test_of_the_heads_that_were_kept_the_worst_is_found_by_its_number(panel: Err
     errors[1, 5, 1] = 1e-3
     event = checked(errors)
     event = replace(event, heads=(0, 4), error=replace(event.error, worst=(4, 5, 1)))
-    panel.take(make_record(problem=HEADS).started)
-    panel.take(event)
+    grow(panel, make_record(problem=HEADS).started)
+    grow(panel, event)
     panel.tick()
     assert [panel.head_box.itemText(i) for i in range(2)] == ["batch 0, head 0 of 3", "batch 1, head 1 of 3"]
     assert panel.head_box.currentIndex() == 1
@@ -193,7 +193,7 @@ def test_of_the_heads_that_were_kept_the_worst_is_found_by_its_number(panel: Err
 def test_a_chosen_head_stays_for_the_other_output(panel: ErrorPanel) -> None:
     feed(panel, make_record(problem=HEADS))
     panel.head_box.setCurrentIndex(2)
-    panel.sdpa_button.click()
+    panel.baseline_button.click()
     panel.tick()
     assert panel.head_box.number() == 2
     feed(panel, make_record(2, HEADS))
@@ -204,8 +204,8 @@ def test_a_chosen_head_stays_for_the_other_output(panel: ErrorPanel) -> None:
 def test_rows_that_were_left_out_are_no_errors_of_zero(panel: ErrorPanel) -> None:
     errors = np.full((1, 32, 16), 1e-7, dtype=np.float32)
     errors[0, :5] = 0
-    panel.take(make_record(problem=PROBLEM).started)
-    panel.take(checked(errors, rows_left_out=5))
+    grow(panel, make_record(problem=PROBLEM).started)
+    grow(panel, checked(errors, rows_left_out=5))
     panel.tick()
     assert (panel.view.image.image[:5] == MASKED).all()
     assert not (panel.view.image.image[5:] >= MASKED).any()
@@ -244,11 +244,11 @@ def test_failure_after_the_check_keeps_the_map(panel: ErrorPanel) -> None:
 
 def test_large_maps_are_drawn_quickly(panel: ErrorPanel) -> None:
     errors = np.random.default_rng(0).random((1, 16384, 1024), dtype=np.float32)
-    panel.take(make_record(problem=PROBLEM).started)
+    grow(panel, make_record(problem=PROBLEM).started)
     event = checked(errors)
     times = []
     for _ in range(4):
-        panel.take(event)
+        grow(panel, event)
         start = time.perf_counter()
         panel.draw()
         times.append(time.perf_counter() - start)

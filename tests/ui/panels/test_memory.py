@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from kernels.plain.tiles import TileConfig
 from tests.samples import GPU, INTERPRETER, make_record
 from tests.ui.form.driver import ARTICLE
+from tests.ui.growing import grow
 from tests.ui.panels.on_ceilings import CEILINGS, LARGE, feed, open_panel, run_of
 from workbench.analysis.metrics import format_time
 from workbench.run.device_state import DeviceFacts, DeviceReadings
@@ -59,7 +60,7 @@ def test_the_article_s_picture_in_numbers(panel: MemoryPanel) -> None:
 
 
 def test_the_curve_falls_with_block_m_and_marks_the_present_one(panel: MemoryPanel) -> None:
-    panel.take(Ready(GPU, (replace(ARTICLE, block_ms=(16, 32, 64)),), ()))
+    grow(panel, Ready(GPU, (replace(ARTICLE, block_ms=(16, 32, 64)),), ()))
     feed(panel, of_problem(tile=TileConfig(32, 16)))
     x, y = panel.curve.getData()
     assert x.tolist() == [4, 5, 6]
@@ -83,11 +84,11 @@ def test_units_stand_at_the_axis_and_the_lines(panel: MemoryPanel) -> None:
 
 def test_what_the_device_copies_in_that_time_needs_its_ceiling(panel: MemoryPanel) -> None:
     record = of_problem()
-    panel.take(Ready(GPU, (), ()))
+    grow(panel, Ready(GPU, (), ()))
     feed(panel, record)
     assert "Test GPU copies is not known: Run > Measure ceilings" in panel.sizes.text().replace("\u00a0", " ")
     assert not any("device copies" in text for text in panel.labels.texts())
-    panel.take(CeilingsMeasured(CEILINGS))
+    grow(panel, CeilingsMeasured(CEILINGS))
     panel.tick()
     assert panel.numbers is not None and panel.numbers.movable is not None
     figure = record.measured[0].measurement.latency.figure_us
@@ -97,7 +98,7 @@ def test_what_the_device_copies_in_that_time_needs_its_ceiling(panel: MemoryPane
 
 
 def test_more_than_the_memory_could_move_was_served_by_caches(panel: MemoryPanel) -> None:
-    panel.take(CeilingsMeasured(CEILINGS))
+    grow(panel, CeilingsMeasured(CEILINGS))
     record = of_problem()
     kernel = record.measured[0].measurement
     figure = kernel.latency.figure_us / 25
@@ -109,7 +110,7 @@ def test_more_than_the_memory_could_move_was_served_by_caches(panel: MemoryPanel
 
 
 def test_the_interpreter_has_sizes_and_no_device(panel: MemoryPanel) -> None:
-    panel.take(CeilingsMeasured(CEILINGS))
+    grow(panel, CeilingsMeasured(CEILINGS))
     feed(panel, of_problem(device=INTERPRETER))
     assert panel.stack.shows_plots
     assert panel.numbers is not None and panel.numbers.us is None
@@ -118,7 +119,7 @@ def test_the_interpreter_has_sizes_and_no_device(panel: MemoryPanel) -> None:
 
 def test_a_kernel_that_writes_s_and_p_asks_for_them_again_and_again(panel: MemoryPanel) -> None:
     """Tiles of 32 x 64: S written and read twice is 48 MiB, P 32, Q 64 x 0.5, K and V 32 x 4, O 0.5."""
-    panel.take(Ready(GPU, (replace(ARTICLE, name="materialized", block_ms=(32, 64)),), ()))
+    grow(panel, Ready(GPU, (replace(ARTICLE, name="materialized", block_ms=(32, 64)),), ()))
     feed(panel, of_problem(kernel="materialized", tile=TileConfig(32, 64)))
     sentence, sizes = (label.text().replace("\u00a0", " ") for label in (panel.sentence, panel.sizes))
     assert "writes S and P, 32.0 MiB, and reads them again: it requests 240.5 MiB, 48.1× the 5.0 MiB" in sentence
@@ -143,7 +144,7 @@ def test_a_split_precision_writes_and_reads_parts(panel: MemoryPanel) -> None:
 
 
 def test_ceilings_of_another_power_limit_or_gpu_are_not_this_ones(panel: MemoryPanel) -> None:
-    panel.take(CeilingsMeasured(replace(CEILINGS, uuid="GPU-1", power_limit_w=700.0)))
+    grow(panel, CeilingsMeasured(replace(CEILINGS, uuid="GPU-1", power_limit_w=700.0)))
     record = of_problem()
     limited = replace(record, started=replace(record.started, provenance=Provenance(power_limit_w=500.0)))
     feed(panel, limited)
@@ -192,7 +193,7 @@ def test_theme_can_change_under_a_run(panel: MemoryPanel) -> None:
 @pytest.mark.parametrize("here", [None, INTERPRETER, replace(GPU, name="Another GPU")], ids=["none", "cpu", "other"])
 def test_what_cannot_be_measured_here_is_not_offered(panel: MemoryPanel, here: DeviceInfo | None) -> None:
     if here is not None:
-        panel.take(Ready(here, (), ()))
+        grow(panel, Ready(here, (), ()))
     feed(panel, of_problem())
     text = panel.sizes.text().replace("\u00a0", " ")
     assert "how fast Test GPU copies is not kept on this machine, it is measured where that GPU is" in text

@@ -11,6 +11,7 @@ from PyQt6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
 from tests.samples import GPU, INTERPRETER, make_record
+from tests.ui.growing import grow
 from tests.ui.panels.on_ceilings import CEILINGS, LARGE, feed, open_panel, run_of
 from workbench.run.ceilings import save_ceilings
 from workbench.run.environment import DeviceInfo, Provenance
@@ -45,7 +46,7 @@ def of_problem(
 
 
 def known(panel: RooflinePanel, device: DeviceInfo = GPU) -> None:
-    panel.take(Ready(device, (), (), CEILINGS))
+    grow(panel, Ready(device, (), (), CEILINGS))
 
 
 def lines(panel: RooflinePanel) -> str:
@@ -104,7 +105,7 @@ def test_the_floor_is_said_in_words(panel: RooflinePanel) -> None:
 
 def test_the_floor_is_called_no_bound_and_warm_caches_are_said(panel: RooflinePanel) -> None:
     """Q, K, V and O of 5 MiB fit an L2 of 60 MiB: a launch that finds them there need not read memory."""
-    panel.take(Ready(GPU, (), (), replace(CEILINGS, l2_bytes=60 * 2**20)))
+    grow(panel, Ready(GPU, (), (), replace(CEILINGS, l2_bytes=60 * 2**20)))
     cold = of_problem()
     feed(panel, cold)
     tip = panel.kernel.toolTip()
@@ -138,12 +139,12 @@ def test_the_article_s_figure_is_the_average_of_its_block(panel: RooflinePanel) 
 def test_what_kept_the_device_from_its_best_stands_beside_the_ceilings(panel: RooflinePanel) -> None:
     power = "bf16: throttled by power: SwPowerCap in 93% of the timed readings, up to 700 W of 700 W"
     watched = replace(CEILINGS, power_limit_w=700.0, warnings=(power,))
-    panel.take(CeilingsMeasured(watched))
+    grow(panel, CeilingsMeasured(watched))
     feed(panel, of_problem())
     assert power in lines(panel) and power in panel.about.toolTip()
     assert notes_texts(watched) == (power, "bf16: throttled by power", "1 warning"), "in ever fewer words"
     assert "ceilings of Test GPU at 700 W" in lines(panel)
-    panel.take(CeilingsMeasured(replace(watched, warnings=())))
+    grow(panel, CeilingsMeasured(replace(watched, warnings=())))
     panel.tick()
     assert "warning" not in lines(panel) and "throttled" not in lines(panel)
 
@@ -155,7 +156,7 @@ def test_ceilings_that_nobody_watched_say_so(panel: RooflinePanel) -> None:
 
 
 def test_ceilings_at_another_power_limit_are_measured_anew(panel: RooflinePanel) -> None:
-    panel.take(Ready(GPU, (), (), replace(CEILINGS, power_limit_w=700.0)))
+    grow(panel, Ready(GPU, (), (), replace(CEILINGS, power_limit_w=700.0)))
     record = of_problem()
     feed(panel, replace(record, started=replace(record.started, provenance=Provenance(power_limit_w=500.0))))
     assert not panel.stack.shows_plots and panel.stack.card.button.text() == MEASURE
@@ -201,7 +202,7 @@ def test_an_output_that_changed_has_no_speed(panel: RooflinePanel) -> None:
 
 
 def test_without_ceilings_a_button_asks_for_them(panel: RooflinePanel, qtbot: QtBot) -> None:
-    panel.take(Ready(GPU, (), ()))
+    grow(panel, Ready(GPU, (), ()))
     feed(panel, of_problem())
     button = panel.stack.card.button
     assert not panel.stack.shows_plots and button.isVisible() and button.text() == MEASURE
@@ -211,21 +212,21 @@ def test_without_ceilings_a_button_asks_for_them(panel: RooflinePanel, qtbot: Qt
     panel.tick()
     assert "ceilings: fp16 (3 of 5 done)" in panel.stack.card.label.text()
     assert not button.isVisible()
-    panel.take(CeilingsMeasured(CEILINGS))
+    grow(panel, CeilingsMeasured(CEILINGS))
     panel.show_measuring(False)
     panel.tick()
     assert panel.stack.shows_plots and panel.again.isVisible()
 
 
 def test_the_interpreter_says_why_there_is_none(panel: RooflinePanel) -> None:
-    panel.take(Ready(INTERPRETER, (), ()))
+    grow(panel, Ready(INTERPRETER, (), ()))
     feed(panel, of_problem(device=INTERPRETER))
     assert "on the interpreter there is no GPU" in panel.stack.card.label.text()
     assert not panel.stack.card.button.isVisible()
 
 
 def test_a_recording_of_another_gpu_has_its_points_and_its_kept_ceilings(panel: RooflinePanel) -> None:
-    panel.take(Ready(INTERPRETER, (), ()))
+    grow(panel, Ready(INTERPRETER, (), ()))
     elsewhere = replace(GPU, name="Far GPU")
     feed(panel, of_problem(device=elsewhere))
     assert panel.stack.shows_plots and len(panel.view.points) == 2
@@ -238,7 +239,7 @@ def test_a_recording_of_another_gpu_has_its_points_and_its_kept_ceilings(panel: 
 
 
 def test_a_recording_brings_its_ceilings_with_it(panel: RooflinePanel) -> None:
-    panel.take(Ready(INTERPRETER, (), ()))
+    grow(panel, Ready(INTERPRETER, (), ()))
     record = of_problem()
     feed(panel, replace(record, started=replace(record.started, ceilings=CEILINGS)))
     assert panel.view.slope.isVisible() and "ceilings of Test GPU" in lines(panel)

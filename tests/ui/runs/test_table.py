@@ -21,10 +21,10 @@ from workbench.run.ceilings import Ceilings
 from workbench.run.device_state import DeviceReadings
 from workbench.run.environment import Provenance
 from workbench.run.events import DeviceState, Failed, Measured
-from workbench.run.record import RunRecord
+from workbench.run.record import RunKey, RunRecord
 from workbench.run.request import Problem, RunRequest
 from workbench.stats.summary import Interval
-from workbench.ui.headline.lines import Answer
+from workbench.ui.headline.lines import lines_of
 from workbench.ui.runs.cells import Cell
 from workbench.ui.runs.columns import COLUMNS, tsv
 from workbench.ui.runs.table import PADDING, ResultsTable
@@ -353,7 +353,7 @@ def test_every_column_can_be_hidden_and_shown(table: ResultsTable, column: int) 
 def test_click_and_keys_announce_the_run_once_and_select_does_not(table: ResultsTable) -> None:
     seen: list[int] = []
     table.recordSelected.connect(lambda record: seen.append(record.run_id))
-    table.select(("", 2))
+    table.select(RunKey("", 2))
     assert seen == []
     assert table.selected() == table.records()[1]
     click(table, 0)
@@ -365,7 +365,7 @@ def test_click_and_keys_announce_the_run_once_and_select_does_not(table: Results
 
 
 def test_upsert_adds_and_replaces_without_touching_the_selection(qtbot: QtBot, table: ResultsTable) -> None:
-    table.select(("", 2))
+    table.select(RunKey("", 2))
     with qtbot.assertNotEmitted(table.recordSelected):
         table.upsert(replace(small(6), end=None, measured=()))
         assert texts(table, "State")[0] == "running"
@@ -379,7 +379,7 @@ def test_upsert_adds_and_replaces_without_touching_the_selection(qtbot: QtBot, t
 
 
 def test_copy_puts_plain_numbers_under_a_header_with_units(table: ResultsTable) -> None:
-    table.select(("", 2))
+    table.select(RunKey("", 2))
     press_key(view(table), Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     header, *rows = [line.split("\t") for line in clipboard().splitlines()]
     assert len(rows) == 1
@@ -428,7 +428,7 @@ def test_an_empty_table_takes_everything(qtbot: QtBot) -> None:
     table = ResultsTable(DARK)
     qtbot.addWidget(table)
     table.show()
-    table.select(("", 1))
+    table.select(RunKey("", 1))
     table.copy_selected()
     table.copy_all()
     table.apply_theme(load_theme("light"))
@@ -508,7 +508,7 @@ def test_the_ratio_is_said_in_the_words_of_the_headline() -> None:
     shown, ratio = cell(record, "vs SDPA"), record.comparison.ratio
     assert shown.sort == ratio.baseline_over_kernel
     assert float(shown.text.removesuffix("× slower")) == pytest.approx(1 / ratio.baseline_over_kernel, abs=0.005)
-    headline = Answer(record=record).lines("")["ratio"].value
+    headline = lines_of(record)["ratio"].value
     assert headline == f"{shown.text} than SDPA"
     assert "95% interval" in shown.tooltip and "from paired rounds" in shown.tooltip
     assert shown.plain[3] == "95% interval"

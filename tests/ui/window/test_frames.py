@@ -18,8 +18,9 @@ from PyQt6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
-from tests.samples import GPU, make_record, recorded_state
+from tests.samples import GPU, events_of, make_record, recorded_state
 from tests.ui.conftest import MakeWindow
+from tests.ui.growing import grow
 from tests.ui.window.test_main import LONG, SMALL, run_to_end
 from workbench.run.ceilings import Ceilings, save_ceilings
 from workbench.run.events import Finished, Samples
@@ -124,8 +125,8 @@ def test_a_panel_s_first_draw_takes_no_long_frame(
     QApplication.processEvents()
     worst = 0.0
     for shown in (record, records[0]):
-        for event in shown.events():
-            panel.take(event)
+        for event in events_of(shown):
+            grow(panel, event)
         begin = time.thread_time()
         assert panel.tick()
         QApplication.processEvents()
@@ -152,16 +153,16 @@ def test_the_window_is_painted_in_a_frame_with_thousands_of_samples(
     rng = np.random.default_rng(0)
     stage, panel = window._stage, window.widget("latency")
     assert isinstance(panel, LatencyPanel)
-    stage.take(make_record(1, Problem(16, 32, 8), protocol="warm").started)
+    grow(stage, make_record(1, Problem(16, 32, 8), protocol="warm").started)
     for role, centre in (("kernel", 100.0), ("baseline", 140.0)):
-        stage.take(Samples(cast(Role, role), rng.normal(centre, 3.0, MANY)))
+        grow(stage, Samples(cast(Role, role), rng.normal(centre, 3.0, MANY)))
     for _ in range(20):  # more frames than panels
         window._on_frame()
         QApplication.processEvents()
     assert len(panel.samples_plot.points["kernel"].points()[0]) == MANY
 
     def arrive() -> None:
-        stage.take(Samples("kernel", rng.normal(100.0, 3.0, 50)))
+        grow(stage, Samples("kernel", rng.normal(100.0, 3.0, 50)))
         assert panel.tick()
         panel.graphics.settle()  # as Qt's news of the change does
         before = panel.graphics.kept.paints
@@ -182,17 +183,18 @@ def test_a_panel_of_samples_rests_between_two_draws(qtbot: QtBot, make_test_wind
     window = make_test_window()
     stage, panel = window._stage, window.widget("latency")
     assert isinstance(panel, LatencyPanel)
-    stage.take(make_record(1, Problem(16, 32, 8)).started)
+    grow(stage, make_record(1, Problem(16, 32, 8)).started)
     draws, begin = 0, time.perf_counter()
     while time.perf_counter() - begin < 5 * panel.rest_s:
-        stage.take(Samples("kernel", np.array([100.0])))
-        drawn = panel.run.samples()["kernel"]
+        grow(stage, Samples("kernel", np.array([100.0])))
+        assert panel.run is not None
+        drawn = panel.run.samples("kernel")
         draws += (
             stage.draw_next()
             and not panel._stale
             and len(panel.samples_plot.points["kernel"].points()[0]) == len(drawn)
         )
     assert 2 <= draws <= 6
-    stage.take(Samples("kernel", np.array([100.0])))
+    grow(stage, Samples("kernel", np.array([100.0])))
     stage.flush()  # a picture does not wait
     assert not panel._stale

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
@@ -21,6 +21,7 @@ from workbench.ui.form.fields import Choice, IntField, show_value
 from workbench.ui.form.rows import Row, add_rows, add_title, make_row, unreadable
 from workbench.ui.form.rules import FormRules, Settled, is_exact, is_preset, look_up
 from workbench.ui.form.specs import BEST_TILE_TIP, CUSTOM, FIELDS, SDPA_TIPS, TILE_GROUP, make_preset_row
+from workbench.ui.places import Place
 
 LEAST_WIDTH = 304  # with the scroll bar of a low window beside it, every name and number is still whole
 NO_GPU = "this machine has no NVIDIA GPU that can be used; python main.py doctor says what is missing"
@@ -34,12 +35,16 @@ class Controls(QWidget):
     comes first if the device has changed. What has no field here is kept from the last `set_request`.
     """
 
+    name: ClassVar[str] = "controls"
+    title: ClassVar[str] = "Setup"
+    place: ClassVar[Place] = Place.LEFT
+
     requestChanged = pyqtSignal(object)  # RunRequest | None
     deviceChanged = pyqtSignal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("controls")
+        self.setObjectName(self.name)
         self.setMinimumWidth(LEAST_WIDTH)
         self._base = self._last = RunRequest(PRESETS[0].problem)
         self._kv_heads_chosen = False  # else they follow the heads

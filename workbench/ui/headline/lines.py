@@ -1,32 +1,18 @@
-"""What the headline says of a run: its events in, lines out. Without widgets.
+"""What the headline says of a run: its record in, lines out. Without widgets.
 
 The order is the promise: wrong before failed, both before any speed, and who is faster only where that means something.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from workbench.analysis.metrics import comparable_ratio, format_range, format_time
 from workbench.run.environment import INTERPRETER_LABEL
-from workbench.run.events import (
-    Checked,
-    Comparison,
-    DeviceState,
-    Failed,
-    Finished,
-    Measured,
-    Progress,
-    Ready,
-    Rechecked,
-    RunEvent,
-    Samples,
-)
-from workbench.run.measurement import Measurement, Role
+from workbench.run.events import Failed, Progress, Ready
+from workbench.run.measurement import ROLES, Measurement
 from workbench.run.protocols import protocol_of
-from workbench.run.record import RunRecord, with_event
-from workbench.ui.headline.chips import Chip
-from workbench.ui.headline.findings import Method, chips_of, method_of
+from workbench.run.record import RunRecord
 from workbench.words import known as measure_words
 from workbench.words import runs as words
 from workbench.words.times import counts_time, figure_tip, half_width_text, remedy_text, samples_text, steps_text
@@ -59,105 +45,69 @@ class Line:
     short_value: str = ""
 
 
-@dataclass
-class Answer:
-    """One run, as far as it has come; `record` is None before the first."""
+def idle_line(ready: Ready | None) -> Line:
+    """What stands there before any run."""
+    if ready is None:
+        return Line("no run yet", "starting the engine", "muted")
+    device = ready.device
+    label = f", {INTERPRETER_LABEL}" if device.mode == "interpreter" else ""
+    return Line(f"{device.name}{label}", "Ready to run", "text")
 
-    ready: Ready | None = None
-    record: RunRecord | None = None
-    progress: Progress = STARTING
-    taken: dict[Role, int] = field(default_factory=dict)  # samples that have arrived
 
-    def take(self, event: RunEvent) -> bool:
-        """Keep `event`; False if the headline says nothing new for it. A Started begins anew, in a new Answer."""
-        match event:
-            case Ready():
-                self.ready = event
-            case Progress():
-                self.progress = event
-            case Samples():
-                self.taken[event.role] = self.taken.get(event.role, 0) + len(event.values)
-                return False  # a Progress follows
-            case Checked() | Measured() | Rechecked() | Comparison() | DeviceState() | Finished() | Failed():
-                if self.record is not None:
-                    self.record = with_event(self.record, event)
-            case _:
-                return False
-        return True
+def lines_of(record: RunRecord, progress: Progress = STARTING, elapsed: str = "") -> dict[str, Line]:
+    """What each block shows of a run; one that is missing is hidden.
 
-    @property
-    def is_running(self) -> bool:
-        """Whether a run has begun and not ended."""
-        return self.record is not None and self.record.end is None
+    `progress` is what a live run does, `elapsed` for how long it has gone on.
+    """
+    lines: dict[str, Line] = {}
+    end, error = record.end, record.error("kernel")
+    failed = end if isinstance(end, Failed) else None
+    if failed is not None:
+        lines |= _failure(record, failed)
+    after = f"; {words.failure_words(failed)}" if failed is not None else _running_text(record, progress, elapsed)
+    # Whatever else happened, a wrong output is what must be seen first.
+    if error is not None and not error.passed:
+        value, short = words.wrong_text(error), words.wrong_text(error, short=True)
+        # Two tolerances are too long for the short value; the caption's beginning is seen at any width.
+        held = "" if error.rtol == error.atol else f"{words.tolerance_text(error)}: "
+        lines["state"] = Line(f"{held}{_subject(record)}{after}", value, "bad", short_value=short)
+        lines.pop("detail", None)
+    elif any(r.failed for r in record.rechecked):
+        lines["state"] = changed_line(record, after)
+        lines.pop("detail", None)
+    elif end is None:
+        value = _running_text(record, progress, elapsed).removeprefix(", ")
+        lines["state"] = Line(_subject(record), value, "accent", short_value=_short_text(progress))
+    if failed is None:
+        lines |= {m.measurement.role: _time(record, m.measurement) for m in record.measured}
+        lines |= _comparison(record) | _error(record)
+    return lines
 
-    def lines(self, elapsed: str) -> dict[str, Line]:
-        """What each block shows; one that is missing is hidden. `elapsed` is how long a live run has gone on."""
-        record = self.record
-        if record is None:
-            return {"state": self._idle()}
-        lines: dict[str, Line] = {}
-        end, error = record.end, record.error("kernel")
-        failed = end if isinstance(end, Failed) else None
-        if failed is not None:
-            lines |= _failure(record, failed)
-        after = f"; {words.failure_words(failed)}" if failed is not None else self._running_text(elapsed)
-        # Whatever else happened, a wrong output is what must be seen first.
-        if error is not None and not error.passed:
-            value, short = words.wrong_text(error), words.wrong_text(error, short=True)
-            # Two tolerances are too long for the short value; the caption's beginning is seen at any width.
-            held = "" if error.rtol == error.atol else f"{words.tolerance_text(error)}: "
-            lines["state"] = Line(f"{held}{_subject(record)}{after}", value, "bad", short_value=short)
-            lines.pop("detail", None)
-        elif any(r.failed for r in record.rechecked):
-            lines["state"] = _changed(record, after)
-            lines.pop("detail", None)
-        elif end is None:
-            value = self._running_text(elapsed).removeprefix(", ")
-            lines["state"] = Line(_subject(record), value, "accent", short_value=self._short_text())
-        if failed is None:
-            lines |= {m.measurement.role: _time(record, m.measurement) for m in record.measured}
-            lines |= _comparison(record) | _error(record)
-        return lines
 
-    def chips(self) -> tuple[Chip, ...]:
-        """What must be known beside the times, the most important first."""
-        return chips_of(self.record) if self.record is not None else ()
+def _running_text(record: RunRecord, progress: Progress, elapsed: str) -> str:
+    """What is being done, how far that is, and for how long; "" once the run has ended."""
+    if record.end is not None:
+        return ""
+    phase, steps = progress.phase, steps_text(progress)
+    if counts_time(progress):
+        return f", {', '.join(filter(None, (phase, steps, _taken_text(record))))}"
+    doing = f"{phase} {steps}".rstrip()
+    return f", {doing}" + (f", {elapsed}" if elapsed else "")
 
-    def method(self) -> Method:
-        """How the times were obtained."""
-        return method_of(self.record) if self.record is not None else Method()
 
-    def _idle(self) -> Line:
-        if self.ready is None:
-            return Line("no run yet", "starting the engine", "muted")
-        device = self.ready.device
-        label = f", {INTERPRETER_LABEL}" if device.mode == "interpreter" else ""
-        return Line(f"{device.name}{label}", "Ready to run", "text")
+def _short_text(progress: Progress) -> str:
+    """The same where there is little room: how far it is, of what is limited in time also what it is."""
+    return f"timing, {steps_text(progress)}" if counts_time(progress) else ""
 
-    def _running_text(self, elapsed: str) -> str:
-        """What is being done, how far that is, and for how long; "" once the run has ended."""
-        if not self.is_running:
-            return ""
-        phase, steps = self.progress.phase, steps_text(self.progress)
-        if counts_time(self.progress):
-            return f", {', '.join(filter(None, (phase, steps, self._taken_text())))}"
-        doing = f"{phase} {steps}".rstrip()
-        return f", {doing}" + (f", {elapsed}" if elapsed else "")
 
-    def _short_text(self) -> str:
-        """The same where there is little room: how far it is, of what is limited in time also what it is."""
-        steps = steps_text(self.progress)
-        return f"timing, {steps}" if counts_time(self.progress) else ""
-
-    def _taken_text(self) -> str:
-        """How many samples have arrived: "4 launches each"; "" before the first."""
-        assert self.record is not None
-        protocol = protocol_of(self.record.started.request.protocol)
-        counts = {words.named(role, self.record): samples_text(protocol, n) for role, n in self.taken.items()}
-        texts = list(counts.values())
-        if len(set(texts)) <= 1:
-            return "".join(texts[:1]) + " each" * (len(texts) > 1)
-        return " and ".join(f"{text} of {name}" for name, text in counts.items())
+def _taken_text(record: RunRecord) -> str:
+    """How many samples have arrived: "4 launches each"; "" before the first."""
+    protocol, taken = protocol_of(record.started.request.protocol), {role: len(record.samples(role)) for role in ROLES}
+    counts = {words.named(role, record): samples_text(protocol, count) for role, count in taken.items() if count}
+    texts = list(counts.values())
+    if len(set(texts)) <= 1:
+        return "".join(texts[:1]) + " each" * (len(texts) > 1)
+    return " and ".join(f"{text} of {name}" for name, text in counts.items())
 
 
 def _subject(record: RunRecord) -> str:
@@ -178,7 +128,7 @@ def _failure(record: RunRecord, failed: Failed) -> dict[str, Line]:
     return lines
 
 
-def _changed(record: RunRecord, after: str) -> Line:
+def changed_line(record: RunRecord, after: str = "") -> Line:
     """The output was not the same after timing: whose, and by how much."""
     failed = [r for r in record.rechecked if r.failed]
     whose = "" if any(r.role == "kernel" for r in failed) else f"{words.named('baseline', record)} "

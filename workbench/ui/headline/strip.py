@@ -7,9 +7,10 @@ from time import perf_counter
 from PyQt6.QtCore import QSize, Qt, QTimer
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from workbench.run.events import Failed, Finished, RunEvent, Started
+from workbench.run.events import Failed, Finished, Progress, Ready, RunEvent, Samples, Started, TileStates
 from workbench.run.record import RunRecord
-from workbench.ui.headline.lines import Answer
+from workbench.ui.headline.findings import Method, chips_of, method_of
+from workbench.ui.headline.lines import STARTING, idle_line, lines_of
 from workbench.ui.headline.method import MethodRow
 from workbench.ui.text.elided import Block
 from workbench.ui.theme import Theme
@@ -23,7 +24,7 @@ CLOCK_MS = 500
 class Headline(QWidget):
     """The answer to a run: wrong first, then times, who is faster, and the error; below it how they were obtained.
 
-    It takes the same events as the panels, live or recorded. `show_source` names the recording.
+    It reads the same record as the panels, and names the recording that this is from.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -32,10 +33,11 @@ class Headline(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedHeight(HEIGHT)
         self._theme = theme
-        self._answer = Answer()
+        self._run: RunRecord | None = None
+        self._ready: Ready | None = None
+        self._progress = STARTING
         self._stale = False
         self._since = 0.0
-        self._source = ""
         self._blocks = {name: Block() for name in ("state", "kernel", "baseline", "ratio", "error")}
         self._blocks["detail"] = Block(scale=1)
         self._row = MethodRow(theme)
@@ -70,16 +72,23 @@ class Headline(QWidget):
         """As the size hint."""
         return self.sizeHint()
 
-    def take(self, event: RunEvent) -> None:
-        """Store what `event` changes about the answer; `tick` shows it."""
-        if isinstance(event, Started):
-            self._answer = Answer(self._answer.ready, RunRecord(0, event))
+    def show_run(self, run: RunRecord, change: RunEvent | None = None) -> None:
+        """Take `run`, which has grown by `change` (None: it is another run than before); `tick` shows it."""
+        self._run = run
+        if change is None:
+            self._progress = STARTING
+        if isinstance(change, Progress):
+            self._progress = change
+        if change is None or isinstance(change, Started):
             self._since = perf_counter()
-        elif not self._answer.take(event):
-            return
-        if isinstance(event, Started | Finished | Failed):
+        if change is None or isinstance(change, Started | Finished | Failed):
             self._run_clock()
-        self._stale = True
+        # A Progress follows Samples, and says more; the states are no part of the headline.
+        self._stale = self._stale or not isinstance(change, Samples | TileStates)
+
+    def learn(self, ready: Ready) -> None:
+        """Learn which device the engine is on."""
+        self._ready, self._stale = ready, True
 
     def tick(self) -> bool:
         """Show what has changed; says whether anything had."""
@@ -87,12 +96,6 @@ class Headline(QWidget):
         if changed:
             self._show()
         return changed
-
-    def show_source(self, text: str) -> None:
-        """Say in a badge that the run is a recorded one ("recording: NAME, NVIDIA H200"); "" for a live run."""
-        self._source = text
-        self._run_clock()
-        self._show()
 
     def apply_theme(self, theme: Theme) -> None:
         """Take the colours of `theme`."""
@@ -109,14 +112,18 @@ class Headline(QWidget):
         return "  ".join(filter(None, (*values, method, *self.chips.texts())))
 
     def _run_clock(self) -> None:
-        """Count the seconds of a live run; a recording that lacks its end must not count for ever."""
-        if self._answer.is_running and not self._source:
+        """Count the seconds of a live run."""
+        if self._run is not None and self._run.is_live:
             self._clock.start()
         else:
             self._clock.stop()
 
     def _show(self) -> None:
-        lines = self._answer.lines("" if self._source else words.duration_text(perf_counter() - self._since))
+        run = self._run
+        lines = {"state": idle_line(self._ready)}
+        if run is not None:
+            elapsed = words.duration_text(perf_counter() - self._since) if run.is_live else ""
+            lines = lines_of(run, self._progress, elapsed)
         muted = self._theme.color("muted")
         for name, block in self._blocks.items():
             line = lines.get(name)
@@ -125,8 +132,8 @@ class Headline(QWidget):
                 block.caption.set_text(line.caption, muted, short=line.short_caption)
                 block.set_value(line.value, self._theme.color(line.color), line.tooltip, line.short_value)
                 block.set_note(line.note, line.short_note, muted, line.tooltip)
-        self._row.show_method(self._answer.method(), muted)
-        self._row.show_source(self._source, muted)
-        self.chips.set_chips(self._answer.chips())
+        self._row.show_method(method_of(run) if run is not None else Method(), muted)
+        self._row.show_source(words.source_text(run) if run is not None else "", muted)
+        self.chips.set_chips(chips_of(run) if run is not None else ())
         self._row.place()
         self.setAccessibleName(self.text())

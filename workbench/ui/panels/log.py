@@ -15,7 +15,7 @@ from PyQt6.QtGui import (
 )
 from PyQt6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from workbench.run.events import Failed, Log, RunEvent, Started
+from workbench.run.events import CeilingsMeasured, Failed, Log, Ready, Started
 from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.theme import Theme, icon
 from workbench.words.runs import failure_words, kernel_text, problem_text, tile_text
@@ -37,6 +37,7 @@ class LogPanel(Panel):
 
     name = "log"
     title = "Log"
+    shows_run = False
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -74,7 +75,7 @@ class LogPanel(Panel):
         layout.addLayout(buttons)
         self._set_icons()
 
-    def take(self, event: RunEvent) -> None:
+    def hear(self, event: Ready | CeilingsMeasured | Log | Started | Failed) -> None:
         """Queue the engine's text, a line where a run begins, and all there is about a failure."""
         match event:
             case Log(text):

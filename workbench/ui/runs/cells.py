@@ -11,7 +11,7 @@ from workbench.analysis.metrics import Metric, find_metric
 from workbench.run.events import Failed
 from workbench.run.measurement import Role
 from workbench.run.record import RunRecord
-from workbench.ui.headline.lines import Answer
+from workbench.ui.headline.lines import changed_line
 from workbench.words.runs import error_text, failure_words, kernel_text, splits_text, wrong_text
 from workbench.words.times import remedy_text
 
@@ -70,7 +70,7 @@ def state_cell(record: RunRecord) -> Cell:
         after = f"; {failure_words(end)}: {end.message}" if isinstance(end, Failed) else ""
         return Cell("WRONG", "0 wrong", ("WRONG",), reason + after, "bad", bold=True)
     if any(r.failed for r in record.rechecked):
-        line = Answer(record=record).lines("")["state"]
+        line = changed_line(record)
         return Cell(
             "CHANGED", "0 changed", ("changed while timing",), f"{line.value}\n{line.tooltip}", "bad", bold=True
         )

@@ -8,18 +8,12 @@ from typing import Any
 from PyQt6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSortFilterProxyModel, Qt
 from PyQt6.QtGui import QFont, QGuiApplication
 
-from workbench.run.record import RunRecord
+from workbench.run.record import RunKey, RunRecord
 from workbench.ui.runs.cells import Cell
 from workbench.ui.runs.columns import COLUMNS
 from workbench.ui.theme import Theme
 
-RunKey = tuple[str, int]
 Role = Qt.ItemDataRole
-
-
-def run_key(record: RunRecord) -> RunKey:
-    """What tells runs apart: the recording they are from and their number in it."""
-    return record.source, record.run_id
 
 
 class RunsModel(QAbstractTableModel):
@@ -51,14 +45,14 @@ class RunsModel(QAbstractTableModel):
     def set_records(self, records: Sequence[RunRecord]) -> None:
         """Replace all runs; of two with the same key the later one counts."""
         self.beginResetModel()
-        self._records = list({run_key(record): record for record in records}.values())
+        self._records = list({record.key: record for record in records}.values())
         self._cells = [[column.cell(record) for column in COLUMNS] for record in self._records]
-        self._rows = {run_key(record): row for row, record in enumerate(self._records)}
+        self._rows = {record.key: row for row, record in enumerate(self._records)}
         self.endResetModel()
 
     def upsert(self, record: RunRecord) -> None:
         """Add a run, or replace the one with its key."""
-        row = self._rows.get(run_key(record))
+        row = self._rows.get(record.key)
         cells = [column.cell(record) for column in COLUMNS]
         if row is not None:
             self._records[row], self._cells[row] = record, cells
@@ -68,7 +62,7 @@ class RunsModel(QAbstractTableModel):
         self.beginInsertRows(QModelIndex(), row, row)
         self._records.append(record)
         self._cells.append(cells)
-        self._rows[run_key(record)] = row
+        self._rows[record.key] = row
         self.endInsertRows()
 
     def apply_theme(self, theme: Theme) -> None:

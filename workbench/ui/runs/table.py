@@ -10,9 +10,10 @@ from PyQt6.QtCore import QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QAction, QFont, QFontMetrics, QGuiApplication, QKeySequence, QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
 
-from workbench.run.record import RunRecord
+from workbench.run.record import RunKey, RunRecord
+from workbench.ui.places import Place
 from workbench.ui.runs.columns import COLUMNS, tsv
-from workbench.ui.runs.model import RunKey, RunsModel, RunsProxy, run_key
+from workbench.ui.runs.model import RunsModel, RunsProxy
 from workbench.ui.text.whole_words import WholeWords
 from workbench.ui.theme import Theme
 
@@ -53,6 +54,7 @@ class ResultsTable(QWidget):
 
     name: ClassVar[str] = "results"
     title: ClassVar[str] = "Runs"
+    place: ClassVar[Place] = Place.LOWER
 
     recordSelected = pyqtSignal(object)  # RunRecord
     settingsRequested = pyqtSignal(object)  # RunRequest
@@ -80,7 +82,7 @@ class ResultsTable(QWidget):
         self._runs.set_records(records)
         self._fit_columns()
         if selected is not None:
-            self.select(run_key(selected))
+            self.select(selected.key)
 
     def upsert(self, record: RunRecord) -> None:
         """Add a run, or replace the one with its (source, run_id)."""

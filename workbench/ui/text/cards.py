@@ -8,7 +8,8 @@ from html import escape
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from workbench.run.events import Failed, Finished, Started
+from workbench.run.events import Failed
+from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
 from workbench.ui.theme import Theme
 from workbench.words.runs import baseline_text, failure_words, kernel_text
@@ -21,7 +22,7 @@ def kernel_title(request: RunRequest | None) -> str:
     return f"{kernel_text(request.kernel, request.precision)} kernel" if request else "kernel"
 
 
-def sdpa_title(request: RunRequest | None, backend: str) -> str:
+def baseline_title(request: RunRequest | None, backend: str) -> str:
     """How SDPA is named in legends: with the backend it really took, else the one asked for."""
     chosen = backend or (request.sdpa if request else "")
     name = baseline_text(chosen)
@@ -140,14 +141,14 @@ class PlotStack(QStackedWidget):
         self.card.show_failure(failed)
         self.setCurrentWidget(self.card)
 
-    def show_reason(self, empty: Empty, started: Started | None, end: Finished | Failed | None) -> None:
+    def show_reason(self, empty: Empty, run: RunRecord | None) -> None:
         """Show why there is no plot: the run's failure, or the words that fit how far it has come."""
-        if isinstance(end, Failed):
-            self.show_failure(end)
-        elif started is None:
+        if run is None:
             self.show_text(empty.before)
+        elif isinstance(run.end, Failed):
+            self.show_failure(run.end)
         else:
-            self.show_text(empty.during if end is None else empty.after)
+            self.show_text(empty.during if run.end is None else empty.after)
 
     @property
     def shows_plots(self) -> bool:

@@ -33,7 +33,7 @@ class CeilingsControl:
         self._can = ready.device.mode == "cuda"
         self._command.setEnabled(self._can)
         self._command.setToolTip(self._tip if self._can else f"Ceilings: {NOT_MEASURED}")
-        self._stage.learn(ready)
+        self._stage.hear(ready)
 
     def measure(self) -> None:
         """Measure as soon as no run goes on."""
@@ -48,7 +48,7 @@ class CeilingsControl:
                 self._stage.show_measuring(True, event)
             case CeilingsMeasured(ceilings):
                 self._status.take(event)
-                self._stage.learn(event)
+                self._stage.hear(event)
                 noted = f"; {'; '.join(ceilings.notes)}" if ceilings.notes else ""
                 self._say(f"The ceilings of {ceilings.device} are measured{noted}")
             case Failed(message=message, remedy=remedy):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from PyQt6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer
 from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QStyle, QWidget
 
+from workbench.ui.places import Docked, Place
+
 LAYOUT_VERSION = 1
-FORM = "controls"
 CONTROLS_WIDTH = 280
 LEFT_SHARE = 0.6  # of the width beside the form: the table of runs has many columns
 UPPER_SHARE = 0.55
-# Docks with a place of their own; the others are tabs beside the runs.
-ARRANGED = ("controls", "latency", "softmax", "error", "results")
+FRONTS = (Place.LEFT, Place.UPPER, Place.UPPER_RIGHT, Place.LOWER, Place.LOWER_RIGHT)
 # Those of programs that did not keep their docks' names with a layout.
 FIRST_DOCKS = ("controls", "latency", "softmax", "error", "log", "results")
 
@@ -29,6 +29,8 @@ class Docks(QObject):
         self._window_width = 0  # with which the form had that width
         self._settings = settings
         self._docks: dict[str, QDockWidget] = {}
+        self._places: dict[str, Place] = {}
+        self._form: QDockWidget | None = None
         window.setDockNestingEnabled(True)
         # Everything is a dock, so the middle of the window has nothing of its own.
         middle = QWidget()
@@ -36,15 +38,18 @@ class Docks(QObject):
         window.setCentralWidget(middle)
         window.installEventFilter(self)
 
-    def add(self, name: str, title: str, widget: QWidget) -> QDockWidget:
-        """A new dock for `widget`; `name` is what a saved layout knows it by."""
-        dock = QDockWidget(title, self._window)
-        dock.setObjectName(f"dock_{name}")
+    def add(self, widget: Docked) -> QDockWidget:
+        """A new dock for `widget`, which is a QWidget too."""
+        assert isinstance(widget, QWidget)
+        dock = QDockWidget(widget.title, self._window)
+        dock.setObjectName(f"dock_{widget.name}")
         # Without it a widget made in Python leaves out the background that the style sheet gives it.
         widget.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         dock.setWidget(widget)
-        self._docks[name] = dock
-        if name == FORM:
+        self._docks[widget.name] = dock
+        self._places[widget.name] = widget.place
+        if widget.place is Place.LEFT:
+            self._form = dock
             dock.installEventFilter(self)
         return dock
 
@@ -57,41 +62,41 @@ class Docks(QObject):
         return tuple(self._docks.values())
 
     def arrange(self) -> None:
-        """The layout of a first launch: the form at the left, times and states above, runs and errors below.
-
-        What has no place of its own is a tab behind the runs.
-        """
+        """The layout of a first launch: the form at the left, times and states above, runs and errors below."""
         for dock in self._docks.values():
             dock.setFloating(False)
             self._window.removeDockWidget(dock)
-        controls, latency, softmax, error, results = (self._docks[name] for name in ARRANGED)
-        self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, controls)
-        self._window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, latency)
+        fronts = [next(name for name, place in self._places.items() if place is front) for front in FRONTS]
+        form, upper, upper_right, lower, lower_right = front_docks = [self._docks[name] for name in fronts]
+        self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, form)
+        self._window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, upper)
         horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
-        self._window.splitDockWidget(latency, results, vertical)
-        self._window.splitDockWidget(latency, softmax, horizontal)
-        self._window.splitDockWidget(results, error, horizontal)
-        for name in ARRANGED:
-            self._docks[name].show()  # first: tabs beside a hidden dock would stay in front of it
-        for name, dock in self._docks.items():
-            if name not in ARRANGED:
-                self._window.tabifyDockWidget(results, dock)
-                dock.show()
-        results.raise_()
+        self._window.splitDockWidget(upper, lower, vertical)
+        self._window.splitDockWidget(upper, upper_right, horizontal)
+        self._window.splitDockWidget(lower, lower_right, horizontal)
+        for dock in front_docks:
+            dock.show()  # first: tabs beside a hidden dock would stay in front of it
+        for name, place in self._places.items():
+            if name not in fronts:
+                front = Place.LOWER if place is Place.BEHIND_LOWER else place
+                self._window.tabifyDockWidget(front_docks[FRONTS.index(front)], self._docks[name])
+                self._docks[name].show()
+        for dock in front_docks:
+            dock.raise_()
         width, height = self._window.width(), self._window.height()
         left = int((width - CONTROLS_WIDTH) * LEFT_SHARE)
         sizes = [CONTROLS_WIDTH, left, width - CONTROLS_WIDTH - left]
-        for row in ([controls, latency, softmax], [controls, results, error]):
+        for row in ([form, upper, upper_right], [form, lower, lower_right]):
             self._window.resizeDocks(row, sizes, horizontal)
         above = int(height * UPPER_SHARE)
-        self._window.resizeDocks([latency, results], [above, height - above], vertical)
+        self._window.resizeDocks([upper, lower], [above, height - above], vertical)
         self._form_width, self._window_width = CONTROLS_WIDTH, width
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Note how wide the user makes the form, and give it that width again in a window of another width."""
-        if event is None or event.type() not in (QEvent.Type.Show, QEvent.Type.Resize) or FORM not in self._docks:
+        if event is None or event.type() not in (QEvent.Type.Show, QEvent.Type.Resize) or self._form is None:
             return False
-        form, width = self._docks[FORM], self._window.width()
+        form, width = self._form, self._window.width()
         if watched is self._window and event.type() == QEvent.Type.Show:
             QTimer.singleShot(0, self._note_form_width)  # once the layout has been applied
         elif watched is form and event.type() == QEvent.Type.Resize:
@@ -104,7 +109,8 @@ class Docks(QObject):
         return False
 
     def _note_form_width(self) -> None:
-        self._form_width, self._window_width = self._docks[FORM].width(), self._window.width()
+        assert self._form is not None
+        self._form_width, self._window_width = self._form.width(), self._window.width()
 
     def _keep_form_width(self, form: QDockWidget, width: int) -> None:
         """Give the form its width in a window `width` wide; what stands right of it shares the rest as it does now."""
@@ -146,13 +152,13 @@ class Docks(QObject):
         Left to itself, Qt hides some of them and floats others.
         """
         names = known if isinstance(known, list) else [known]  # QSettings makes a single string of a list of one
-        results = self._docks["results"]
+        lower = next(self._docks[name] for name, place in self._places.items() if place is Place.LOWER)
         new = [dock for name, dock in self._docks.items() if name not in names]
         for dock in new:
             self._window.removeDockWidget(dock)
             self._window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
-            if not results.isFloating():
-                self._window.tabifyDockWidget(results, dock)
+            if not lower.isFloating():
+                self._window.tabifyDockWidget(lower, dock)
             dock.show()
-        if new and not results.isHidden():
-            results.raise_()
+        if new and not lower.isHidden():
+            lower.raise_()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import deque
 from functools import partial
 from pathlib import Path
+from typing import assert_never
 
 from PyQt6.QtCore import QSettings, QTimer, pyqtSignal
 from PyQt6.QtGui import QAction, QCloseEvent, QImage
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from workbench.run.events import Failed, Log, Ready, RunEvent, Started
+from workbench.run.events import Failed, Log, Ready, Started
 from workbench.run.library import Library
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
@@ -18,6 +19,7 @@ from workbench.ui.files.filing import Filing
 from workbench.ui.files.pictures import DEFAULT_SCALE, take_picture
 from workbench.ui.form.controls import Controls
 from workbench.ui.panels.bases.panel import Panel
+from workbench.ui.places import Docked
 from workbench.ui.runs.table import ResultsTable
 from workbench.ui.sizes import DEFAULT_SIZE, LEAST_SIZE
 from workbench.ui.theme import Theme, apply_theme, load_theme
@@ -28,10 +30,10 @@ from workbench.ui.window.control import RunControl
 from workbench.ui.window.docks import Docks
 from workbench.ui.window.first_run import FirstRun
 from workbench.ui.window.menus import build_menus, build_tool_bar
-from workbench.ui.window.shown import SETUP, ShownRun
+from workbench.ui.window.shown import ShownRun
 from workbench.ui.window.stage import Stage
 from workbench.ui.window.status import StatusBar
-from workbench.ui.worker import EngineDown, Kept, OfCeilings, Rested, RunWorker
+from workbench.ui.worker import EngineDown, Grown, Kept, OfCeilings, Rested, RunWorker
 
 FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
 
@@ -90,7 +92,9 @@ class MainWindow(QMainWindow):
         dock = self.docks.dock(name)
         dock.show()
         dock.raise_()
-        return self._widgets()[name]
+        widget = dock.widget()
+        assert widget is not None
+        return widget
 
     def command(self, name: str) -> QAction:
         """The action called `name` in COMMANDS."""
@@ -118,11 +122,11 @@ class MainWindow(QMainWindow):
 
     def widget_names(self) -> tuple[str, ...]:
         """The names that `widget` takes."""
-        return tuple(self._widgets())
+        return tuple(widget.name for widget in self._contents())
 
     def report(self, details: str, line: str) -> None:
         """Put `details` into the log and say `line`."""
-        self._stage.log(details)
+        self._stage.hear(Log(details))
         self._say(line)
 
     def flush(self) -> None:
@@ -162,28 +166,23 @@ class MainWindow(QMainWindow):
         self.headline = self._stage.headline
         self.status = StatusBar()
         self.setStatusBar(self.status)
-        titles = {
-            "controls": SETUP,
-            "results": self.results.title,
-            **{p.name: p.title for p in self._stage.panels.values()},
-        }
-        for name, widget in self._widgets().items():
-            self.docks.add(name, titles[name], widget)
+        for widget in self._contents():
+            self.docks.add(widget)
         self._ended: deque[Kept] = deque()
         self._filing = Filing(self, self._say)
         build_tool_bar(self, self._commands, self.headline)
-        build_menus(self, self._commands, self.docks, self._widgets(), self._save_picture_of)
+        build_menus(self, self._commands, self.docks, self._contents(), self._save_picture_of)
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
         self._runs = RunControl(self, self.controls, self._worker, self._commands)
         self._first = FirstRun(self.controls, self._runs, self._library)
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._say)
-        setup = self.docks.dock("controls")
+        setup = self.docks.dock(self.controls.name)
         self._shown = ShownRun(self._library, self.results, self._stage, self.controls, setup, self._say)
 
-    def _widgets(self) -> dict[str, QWidget]:
-        """Everything that stands in a dock, by the dock's name."""
-        return {"controls": self.controls, **self._stage.panels, "results": self.results}
+    def _contents(self) -> tuple[Docked, ...]:
+        """Everything that stands in a dock, in the order of the View menu."""
+        return self.controls, *self._stage.panels.values(), self.results
 
     def _connect(self) -> None:
         self._commands.connect(
@@ -220,31 +219,46 @@ class MainWindow(QMainWindow):
         self.docks.arrange()
         self.docks.restore()
 
-    def _take(self, event: RunEvent | Kept | EngineDown | OfCeilings | Rested) -> None:
-        """One event of the engine; panels only store it, and draw on the next frame."""
-        if isinstance(event, Kept):
-            self._ended.append(event)
+    def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Log) -> None:
+        """What the engine's thread tells."""
+        match told:
+            case Grown():
+                self._on_grown(told)
+            case Kept():
+                self._ended.append(told)
+            case Rested():
+                self._runs.rest()
+            case OfCeilings(event):
+                self._ceilings.take(event)
+            case EngineDown(failure):
+                self._on_engine_down(failure)
+            case Ready() | Log():
+                self._on_engine_says(told)
+            case _:
+                assert_never(told)
+
+    def _on_grown(self, grown: Grown) -> None:
+        """A run goes on, or begins."""
+        event = grown.event
+        if isinstance(event, Ready | Log):  # of an engine that had to be started for it
+            self._on_engine_says(event)
             return
-        if isinstance(event, EngineDown):
-            self._on_engine_down(event.failure)
-            return
-        if isinstance(event, OfCeilings):
-            self._ceilings.take(event.event)
-            return
-        if isinstance(event, Rested):
-            self._runs.rest()
+        self._shown.take(grown)
+        if event is None:
             return
         self.status.take(event)
-        if isinstance(event, Ready):
-            self._on_ready(event)
-        if isinstance(event, Log):
-            self._stage.log(event.text)
-        elif self._shown.is_live:
-            self._stage.take(event)
         self._runs.take(event)
+        if isinstance(event, Started | Failed):
+            self._stage.hear(event)
         if isinstance(event, Started):
             self._first.on_started(event.request)
             self._shown.compare_form()
+
+    def _on_engine_says(self, event: Ready | Log) -> None:
+        self._stage.hear(event)
+        if isinstance(event, Ready):
+            self.status.take(event)
+            self._on_ready(event)
 
     def _on_frame(self) -> None:
         """Do one thing a frame, in turn: all that a run's end changes, with its painting, would be a visible gap."""
@@ -268,12 +282,12 @@ class MainWindow(QMainWindow):
         self._first.on_ready(ready)
 
     def _on_kept(self, kept: Kept) -> None:
-        self._shown.add(kept.record, saved=not kept.problem)
+        self._shown.add(kept)
         if kept.problem:
             self._say(f"{kept.problem} The run is held in memory: File > Save session as… keeps it.")
         elif kept.note:
             self._say(kept.note)
-            self._stage.log(f"{kept.note}\n")
+            self._stage.hear(Log(f"{kept.note}\n"))
         self.settled.emit(kept.record)
 
     def _on_request_changed(self, request: RunRequest | None) -> None:
@@ -294,10 +308,11 @@ class MainWindow(QMainWindow):
             caption = self._stage.caption(widget.name)
         return take_picture(widget, scale, caption)
 
-    def _save_picture_of(self, widget: QWidget) -> None:
+    def _save_picture_of(self, widget: Docked | QMainWindow) -> None:
+        assert isinstance(widget, QWidget)
         self._filing.save_picture(self.picture_of(widget))
 
     def _say(self, text: str) -> None:
         """A line that is read where the eye already is, and stays in the log."""
         self.status.showMessage(text, 8000)
-        self._stage.log(f"{text}\n")
+        self._stage.hear(Log(f"{text}\n"))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
 
+from workbench.ui.places import Docked
 from workbench.ui.window.actions import Actions
 from workbench.ui.window.docks import Docks
 
@@ -39,10 +40,10 @@ def build_menus(
     window: QMainWindow,
     commands: Actions,
     docks: Docks,
-    widgets: Mapping[str, QWidget],
-    save_picture: Callable[[QWidget], None],
+    contents: Sequence[Docked],
+    save_picture: Callable[[Docked], None],
 ) -> None:
-    """The menu bar; `widgets` are those whose pictures can be saved, by their docks' names."""
+    """The menu bar; `contents` are those whose pictures can be saved."""
     bar = window.menuBar()
     assert bar is not None
     for title, names in MENUS.items():
@@ -55,15 +56,13 @@ def build_menus(
                 for dock in docks.all():
                     menu.addAction(dock.toggleViewAction())
             elif name == PANEL_PICTURES:
-                _add_pictures(menu, docks, widgets, save_picture)
+                _add_pictures(menu, contents, save_picture)
             else:
                 menu.addAction(commands[name])
 
 
-def _add_pictures(
-    menu: QMenu, docks: Docks, widgets: Mapping[str, QWidget], save_picture: Callable[[QWidget], None]
-) -> None:
+def _add_pictures(menu: QMenu, contents: Sequence[Docked], save_picture: Callable[[Docked], None]) -> None:
     pictures = menu.addMenu("Picture of a panel")
     assert pictures is not None
-    for name, widget in widgets.items():
-        pictures.addAction(f"{docks.dock(name).windowTitle()}…", partial(save_picture, widget))
+    for widget in contents:
+        pictures.addAction(f"{widget.title}…", partial(save_picture, widget))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PyQt6.QtWidgets import QDockWidget
 
-from workbench.run.events import Finished
+from workbench.run.events import Failed, Finished
 from workbench.run.library import Library
 from workbench.run.record import RunRecord
 from workbench.run.session import SessionError
@@ -15,8 +15,7 @@ from workbench.ui.form.controls import Controls
 from workbench.ui.form.specs import differing_fields
 from workbench.ui.runs.table import ResultsTable
 from workbench.ui.window.stage import Stage
-
-SETUP = "Setup"
+from workbench.ui.worker import Grown, Kept
 
 
 class ShownRun:
@@ -49,24 +48,29 @@ class ShownRun:
             whole = self._library.load(record)
         except SessionError as error:
             self._say(str(error))
-            return
+            whole = record.without_result(Failed("damaged", str(error)))
         self.is_live = False
-        where = f"recording: {record.source}, {record.started.device.name}, {record.started.started_at[:10]}"
-        self._stage.replay(whole.events(), where if record.source else "")
+        self._stage.show_run(whole)
         self.compare_form()
 
     def show_last(self) -> None:
         """Show the last finished run that the session already holds, with its settings in the form, if there is one."""
         own = [run for run in self._library.records() if not run.source and isinstance(run.end, Finished)]
         if own:
-            self._results.select((own[-1].source, own[-1].run_id))
+            self._results.select(own[-1].key)
             self._controls.set_request(own[-1].started.request)
             self.show(own[-1])
 
     def show_live(self) -> None:
         """Show what goes on from now on."""
         self.is_live = True
-        self._stage.headline.show_source("")
+
+    def take(self, grown: Grown) -> None:
+        """The live run has grown; a panel only takes note of that, and draws on the next frame."""
+        if self.is_live:
+            self._stage.show_run(grown.record, grown.event)
+            if grown.event is None:
+                self.compare_form()
 
     def open_recording(self, path: Path) -> RunRecord:
         """Add a recording's runs to the table and show its last finished one, else its last.
@@ -76,27 +80,28 @@ class ShownRun:
         runs = self._library.open_recording(path)
         self._list_runs()
         last = next((run for run in reversed(runs) if isinstance(run.end, Finished)), runs[-1])
-        self._results.select((last.source, last.run_id))
+        self._results.select(last.key)
         self.show(last)
         return last
 
-    def add(self, record: RunRecord, saved: bool) -> None:
+    def add(self, kept: Kept) -> None:
         """Add a run that has ended to the table, and mark it there if it is the one that is shown."""
-        summary = self._library.add(record, saved)
+        summary = self._library.add(kept.record, saved=not kept.problem)
+        self._stage.rename(kept.live, summary.key)
         self._results.upsert(summary)
         if self.is_live:
-            self._results.select((summary.source, summary.run_id))
+            self._results.select(summary.key)
         self._stage.set_history(self._library.records())
 
     def compare_form(self) -> None:
         """Say beside the form's title where it is not what the run shown was made with; the list of docks keeps its."""
-        shown = self._stage.request
+        shown, title = self._stage.request, self._controls.title
         differing = differing_fields(self._controls.request(), shown) if shown is not None else ()
-        self._setup.setWindowTitle(f"{SETUP} – differs from the run shown" if differing else SETUP)
+        self._setup.setWindowTitle(f"{title} – differs from the run shown" if differing else title)
         self._setup.setToolTip(f"not as in the run shown: {', '.join(differing)}" if differing else "")
         action = self._setup.toggleViewAction()
         if action is not None:
-            action.setText(SETUP)
+            action.setText(title)
 
     def _list_runs(self) -> None:
         """Put all runs into the table, and into what shows a trend of them."""

@@ -1,80 +1,75 @@
-"""What shows a run: the headline and the panels, fed by the same events, drawn a piece at a time."""
+"""What shows a run: the headline and the panels, which read one record, drawn a piece at a time."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 from time import perf_counter
 
-from workbench.run.events import CeilingsMeasured, Log, Progress, Ready, RunEvent, Started
-from workbench.run.record import RunRecord
+from workbench.run.events import CeilingsMeasured, Failed, Log, Progress, Ready, RunEvent, Started
+from workbench.run.record import RunKey, RunRecord
 from workbench.run.request import RunRequest
 from workbench.ui.headline.strip import Headline
 from workbench.ui.panels import PANELS
 from workbench.ui.panels.bases.panel import Panel
-from workbench.ui.panels.roofline.panel import RooflinePanel
 from workbench.ui.theme import Theme
 from workbench.words.caption import caption_text
 
-LOG = "log"
-
 
 class Stage:
-    """Holds the headline and one panel of each kind. Events are only stored; `draw_next` and `flush` show them."""
+    """Holds the run that is shown, the headline and one panel of each kind; `draw_next` and `flush` draw them.
+
+    The run is a record, which grows while it goes on; nobody else puts one together for the window to show.
+    """
 
     def __init__(self, theme: Theme) -> None:
         self.headline = Headline(theme)
         self.panels: dict[str, Panel] = {panel.name: panel(theme) for panel in PANELS}
+        self.run: RunRecord | None = None
         self._turns = deque(self.panels.values())
         self._drawn: dict[str, float] = {}
-        self._started: Started | None = None
 
-    def take(self, event: RunEvent) -> None:
-        """One event of a live run."""
-        self._note(event)
-        self.headline.take(event)
+    def show_run(self, run: RunRecord, change: RunEvent | None = None) -> None:
+        """Show `run`; `change` is what it has grown by, if it is the one that is shown already."""
+        if self.run is None or run.key != self.run.key:
+            change = None
+        self.run = run
+        self.headline.show_run(run, change)
         for panel in self.panels.values():
-            panel.take(event)
+            if panel.shows_run:
+                panel.show_run(run, change)
 
-    def replay(self, events: Iterable[RunEvent], source: str) -> None:
-        """A run that is over; `source` says where it was recorded, "" in this session."""
-        self.headline.show_source(source)
-        for event in events:
-            self._note(event)
-            self.headline.take(event)
-            for name, panel in self.panels.items():
-                if name != LOG:  # the log is of the engine, not of a run
-                    panel.take(event)
-
-    def _note(self, event: RunEvent) -> None:
-        if isinstance(event, Started):
-            self._started = event
+    def rename(self, key: RunKey, to: RunKey) -> None:
+        """The run `key` is called `to` from now on: it is in a file."""
+        if self.run is not None and self.run.key == key:
+            self.run = replace(self.run, source=to.source, run_id=to.number)
+            for panel in self.panels.values():
+                if panel.shows_run:
+                    panel.run = self.run
 
     @property
     def request(self) -> RunRequest | None:
         """What the run shown was asked for; None before any."""
-        return self._started.request if self._started is not None else None
+        return self.run.started.request if self.run is not None else None
 
     def caption(self, name: str) -> str:
         """The line below a picture of the panel called `name`; "" before any run, and for what is of no run."""
-        shows_run = name in self.panels and name != LOG
-        return caption_text(self._started) if shows_run and self._started is not None else ""
+        shows_run = name in self.panels and self.panels[name].shows_run
+        return caption_text(self.run.started) if shows_run and self.run is not None else ""
 
-    def learn(self, event: Ready | CeilingsMeasured) -> None:
-        """What the engine says of its device, whatever run is shown."""
+    def hear(self, event: Ready | CeilingsMeasured | Log | Started | Failed) -> None:
+        """What the engine says, whatever run is shown."""
+        if isinstance(event, Ready):
+            self.headline.learn(event)
         for panel in self.panels.values():
-            panel.take(event)
+            panel.hear(event)
 
     def show_measuring(self, on: bool, progress: Progress | None = None) -> None:
         """Whether the device's ceilings are being measured, and how far that is."""
-        roofline = self.panels[RooflinePanel.name]
-        assert isinstance(roofline, RooflinePanel)
-        roofline.show_measuring(on, progress)
-
-    def log(self, text: str) -> None:
-        """Put `text` into the log, whatever run is shown."""
-        self.panels[LOG].take(Log(text))
+        for panel in self.panels.values():
+            panel.show_measuring(on, progress)
 
     def set_history(self, records: Sequence[RunRecord]) -> None:
         """All finished runs, oldest first."""

@@ -11,7 +11,8 @@ from PyQt6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
-from tests.samples import GPU, INTERPRETER, make_record, recorded_state
+from tests.samples import GPU, INTERPRETER, events_of, make_record, recorded_state
+from tests.ui.growing import grow
 from workbench.analysis.metrics import format_time
 from workbench.run.device_state import DeviceReadings
 from workbench.run.environment import INTERPRETER_LABEL
@@ -42,8 +43,7 @@ def panel(qtbot: QtBot) -> LatencyPanel:
 
 
 def feed(panel: LatencyPanel, record: RunRecord) -> None:
-    for event in record.events():
-        panel.take(event)
+    panel.show_run(record)
     panel.tick()
 
 
@@ -55,10 +55,10 @@ def test_empty_panel_says_how_to_begin(panel: LatencyPanel) -> None:
 
 def test_samples_are_drawn_as_they_arrive(panel: LatencyPanel) -> None:
     record = make_record(problem=PROBLEM)
-    panel.take(record.started)
-    panel.take(Samples("kernel", np.array([10.0, 11.0])))
+    grow(panel, record.started)
+    grow(panel, Samples("kernel", np.array([10.0, 11.0])))
     panel.tick()
-    panel.take(Samples("kernel", np.array([12.0])))
+    grow(panel, Samples("kernel", np.array([12.0])))
     panel.tick()
     x, y = panel.samples_plot.points["kernel"].points()
     assert x.tolist() == [1, 2, 3]
@@ -96,9 +96,9 @@ def test_header_gives_each_its_own_unit(panel: LatencyPanel) -> None:
 
 def test_started_forgets_the_last_run(panel: LatencyPanel) -> None:
     feed(panel, make_record(problem=PROBLEM))
-    panel.take(make_record(2, PROBLEM).started)
+    grow(panel, make_record(2, PROBLEM).started)
     panel.tick()
-    assert panel.run.samples() == {}
+    assert panel.shown is None
     assert not panel.stack.shows_plots
 
 
@@ -270,8 +270,8 @@ def test_header_says_dtype_mask_and_heads_where_they_are_not_the_plain_ones(pane
 
 def test_unfinished_run_is_the_end_of_its_history(panel: LatencyPanel) -> None:
     panel.set_history([make_record(1, PROBLEM)])
-    panel.take(make_record(2, PROBLEM, TileConfig(64, 16)).started)
-    panel.take(Samples("kernel", np.array([5.0, 6.0])))
+    grow(panel, make_record(2, PROBLEM, TileConfig(64, 16)).started)
+    grow(panel, Samples("kernel", np.array([5.0, 6.0])))
     panel.tick()
     assert panel.history_plot.axis._labels == ["16×16", "64×16"]
 
@@ -305,10 +305,10 @@ def test_a_second_run_of_one_second_is_added_from_its_first_launch_on(panel: Lat
     second = make_record(2, PROBLEM, kernel_us=500, protocol="cold")
     assert first.started == second.started
     panel.set_history([first])
-    for event in second.events():
-        panel.take(event)
+    for event in events_of(second):
+        grow(panel, event, number=2)
         panel.tick()
-        if panel.run.samples():
+        if panel.shown is not None:
             assert len(panel.history_plot._runs) == 2 and panel.history_plot.axis._shown == 1
     assert heights(panel, "kernel") == [r.measured[0].measurement.latency.figure_us for r in (first, second)]
     panel.set_history([first, second])
@@ -362,10 +362,10 @@ def test_a_run_is_hollow_until_it_has_finished(panel: LatencyPanel) -> None:
     earlier = make_record(1, PROBLEM, protocol="cold")
     record = make_record(2, PROBLEM, TileConfig(64, 16), protocol="cold")
     panel.set_history([earlier])
-    for event in record.events():
-        panel.take(event)
+    for event in events_of(record):
+        grow(panel, event)
         panel.tick()
-        if panel.run.samples():
+        if panel.shown is not None:
             assert hollow(panel, "kernel") == [False, event is not record.end]
     spots = panel.history_plot.points["kernel"].points()
     assert spots[1].size() == MOST_SYMBOL > spots[0].size()
@@ -432,7 +432,7 @@ def test_zoom_is_kept_while_samples_arrive_and_reset_by_a_double_click(panel: La
     whole = box.viewRange()[1]
     box.setYRange(100, 110, padding=0)
     box.sigRangeChangedManually.emit([True, True])
-    panel.take(Samples("kernel", np.array([1.0])))
+    grow(panel, Samples("kernel", np.array([1.0])))
     panel.tick()
     assert box.viewRange()[1] == pytest.approx([100, 110])
     position = panel.graphics.mapFromScene(box.sceneBoundingRect().center())
@@ -489,11 +489,11 @@ def test_the_interval_is_a_band_and_two_modes_are_two_lines_with_a_label(panel: 
 
 def test_the_strip_is_shown_live_and_hidden_with_a_reason_where_nothing_can_be_read(panel: LatencyPanel) -> None:
     record = make_record(problem=PROBLEM, protocol="cold")
-    panel.take(record.started)
-    panel.take(Samples("kernel", np.array([10.0, 11.0])))
+    grow(panel, record.started)
+    grow(panel, Samples("kernel", np.array([10.0, 11.0])))
     panel.tick()
     assert panel.strip.isHidden()
-    panel.take(recorded_state("throttled"))
+    grow(panel, recorded_state("throttled"))
     panel.tick()
     assert not panel.strip.isHidden()
     feed(panel, replace(record, device_state=DeviceState(DeviceReadings.without("on the interpreter there is no GPU"))))
@@ -590,18 +590,18 @@ def test_figures_of_two_kinds_are_not_joined_and_both_are_named(panel: LatencyPa
 def test_a_run_has_no_point_on_a_trend_of_averages_before_it_has_its_own(panel: LatencyPanel) -> None:
     earlier, record = make_record(1, PROBLEM), make_record(2, PROBLEM, TileConfig(64, 16))
     panel.set_history([earlier])
-    panel.take(record.started)
-    panel.take(Samples("kernel", np.array([5.0, 6.0])))
+    grow(panel, record.started)
+    grow(panel, Samples("kernel", np.array([5.0, 6.0])))
     panel.tick()
     assert len(heights(panel, "kernel")) == len(heights(panel, "baseline")) == 1
     figure, launches = run_lines(panel.history_plot._runs[1], panel.theme)[-2:]
     assert figure.endswith("median so far 5.5 µs") and "no block average; p20–p80" in launches
-    panel.take(record.measured[0])
+    grow(panel, record.measured[0])
     panel.tick()
     assert heights(panel, "kernel")[1:] == [record.measured[0].measurement.latency.figure_us]
     feed(panel, make_record(3, PROBLEM, protocol="warm"))
-    panel.take(make_record(4, PROBLEM, protocol="warm").started)
-    panel.take(Samples("kernel", np.array([5.0, 6.0])))
+    grow(panel, make_record(4, PROBLEM, protocol="warm").started)
+    grow(panel, Samples("kernel", np.array([5.0, 6.0])))
     panel.tick()
     assert heights(panel, "kernel") == [5.5], "where the figure is a median, that of what there is"
 

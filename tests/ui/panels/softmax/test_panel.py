@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
 from tests.samples import make_record
+from tests.ui.growing import grow
 from tests.ui.hands import press_key
 from tests.ui.panels.softmax.traces import CAUSAL, states_of, traced_run
 from workbench.run.events import Failed, TileStates
@@ -36,8 +37,7 @@ def panel(qtbot: QtBot) -> SoftmaxPanel:
 
 
 def feed(panel: SoftmaxPanel, record: RunRecord) -> None:
-    for event in record.events():
-        panel.take(event)
+    panel.show_run(record)
     panel.tick()
 
 
@@ -114,8 +114,8 @@ def test_minus_inf_and_tiles_not_run_have_their_own_colours_and_words(panel: Sof
     m_running = states.m_running.copy()
     m_running[0, 16:] = np.nan
     m_running[0, 2, 0] = -np.inf
-    panel.take(record.started)
-    panel.take(replace(states, m_running=m_running, complete=False, bit_equal=None, m_error=None, l_error=None))
+    grow(panel, record.started)
+    grow(panel, replace(states, m_running=m_running, complete=False, bit_equal=None, m_error=None, l_error=None))
     panel.tick()
     index = panel.view.image.image
     assert index[2, 0] == MINUS_INF
@@ -218,8 +218,8 @@ def test_heads_of_several_batches_say_which(panel: SoftmaxPanel) -> None:
 def test_very_many_heads_are_no_wait(panel: SoftmaxPanel) -> None:
     problem = Problem(1, 16, 4, batch=16, heads=1024, kv_heads=1024)
     ones = np.ones((problem.total_heads, 1, 1), dtype=np.float32)
-    panel.take(replace(make_record(problem=PROBLEM).started, request=RunRequest(problem)))
-    panel.take(TileStates(16, 16, 16, ones, ones, ones))
+    grow(panel, replace(make_record(problem=PROBLEM).started, request=RunRequest(problem)))
+    grow(panel, TileStates(16, 16, 16, ones, ones, ones))
     start = time.perf_counter()
     panel.draw()
     assert time.perf_counter() - start < 0.3  # about 40 ms on two quiet cores
@@ -278,8 +278,8 @@ def test_what_a_cell_stands_for_is_said_whole_in_a_narrow_panel(panel: SoftmaxPa
     panel.resize(440, 460)
     problem = Problem(2048, 32 * 1024, 16)
     ones = np.ones((1, problem.m, problem.n // 16), dtype=np.float32)
-    panel.take(replace(make_record(problem=PROBLEM).started, request=RunRequest(problem)))
-    panel.take(TileStates(16, 16, problem.n, ones, ones, ones, split_tiles=512))
+    grow(panel, replace(make_record(problem=PROBLEM).started, request=RunRequest(problem)))
+    grow(panel, TileStates(16, 16, problem.n, ones, ones, ones, split_tiles=512))
     panel.tick()
     rows, tiles = panel.view.steps
     assert rows > 1 and tiles > 1
@@ -310,8 +310,8 @@ def test_tiles_narrower_than_a_pixel_keep_numbers_beside_masked_ones(panel: Soft
     tiles = 4096
     ones = np.ones((1, 64, tiles), dtype=np.float32)
     ones[0, :, tiles - 1] = np.nan  # of rows that see all tiles but the last, which is left out for the first block
-    panel.take(replace(make_record(problem=PROBLEM).started, request=RunRequest(problem)))
-    panel.take(TileStates(16, 16, problem.n, ones, ones, ones, complete=True))
+    grow(panel, replace(make_record(problem=PROBLEM).started, request=RunRequest(problem)))
+    grow(panel, TileStates(16, 16, problem.n, ones, ones, ones, complete=True))
     panel.tick()
     index, (_, columns) = panel.view.image.image, panel.view.steps
     assert columns > 1
@@ -352,10 +352,10 @@ def test_started_forgets_and_failure_is_a_card(panel: SoftmaxPanel) -> None:
 
 def test_large_maps_are_drawn_quickly(panel: SoftmaxPanel) -> None:
     data = np.random.default_rng(0).random((1, 16384, 1024), dtype=np.float32)
-    panel.take(make_record(problem=PROBLEM).started)
+    grow(panel, make_record(problem=PROBLEM).started)
     times = []
     for _ in range(4):
-        panel.take(TileStates(16, 16, 16384, data, data, data))
+        grow(panel, TileStates(16, 16, 16384, data, data, data))
         start = time.perf_counter()
         panel.draw()
         times.append(time.perf_counter() - start)

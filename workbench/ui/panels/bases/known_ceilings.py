@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from workbench.run.ceilings import Ceilings, best_fit, kept_ceilings
 from workbench.run.environment import DeviceInfo
-from workbench.run.events import CeilingsMeasured, DeviceState, Ready, Started
+from workbench.run.events import CeilingsMeasured, Ready
+from workbench.run.record import RunRecord
 
 Name = tuple[str, str, str]
 
@@ -29,19 +30,17 @@ class KnownCeilings:
         self._shown = _Shown()
         self._here: DeviceInfo | None = None  # the engine's device
 
-    def take(self, event: Ready | CeilingsMeasured | Started | DeviceState) -> bool:
-        """Learn ceilings from the engine, and from a run which GPU it is of; whether that was new."""
-        match event:
-            case Started():
-                shown = _Shown(power_limit_w=event.provenance.power_limit_w, recorded=event.ceilings)
-            case DeviceState():
-                shown = replace(self._shown, uuid=event.readings.facts.uuid or self._shown.uuid)
-            case _:
-                self._here = event.device if isinstance(event, Ready) else self._here
-                self._told += [event.ceilings] if event.ceilings is not None else []
-                return event.ceilings is not None
-        was, self._shown = self._shown, shown
-        return shown != was
+    def learn(self, event: Ready | CeilingsMeasured) -> None:
+        """Take what the engine knows of its device."""
+        self._here = event.device if isinstance(event, Ready) else self._here
+        self._told += [event.ceilings] if event.ceilings is not None else []
+
+    def look_at(self, run: RunRecord) -> bool:
+        """Learn which GPU the shown run is of; whether that was new."""
+        started, state = run.started, run.device_state
+        uuid = state.readings.facts.uuid if state is not None else ""
+        was, self._shown = self._shown, _Shown(uuid, started.provenance.power_limit_w, started.ceilings)
+        return self._shown != was
 
     def can_measure(self, device: DeviceInfo) -> bool:
         """Whether the engine is on that very device, and it has rates to measure."""

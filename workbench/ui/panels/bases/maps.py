@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from workbench.run.events import Failed, Finished, RunEvent, Started
 from workbench.run.request import Problem
 from workbench.ui.panels.bases.heads import HeadBox
 from workbench.ui.panels.bases.panel import Panel
@@ -16,8 +15,8 @@ from workbench.ui.theme import Theme
 class MapPanel(Panel):
     """A map with its card under the mouse and its head selector, or the reason why there is none.
 
-    Subclasses put their widgets into `content`, keep the events they show in `keep`, forget them in `forget`, and
-    look at `changed` when they draw: what is shown is to be set anew, not only its visible part.
+    Subclasses put their widgets into `content`, and look at `changed` when they draw: what is shown is to be set anew,
+    not only its visible part.
     """
 
     def __init__(self, theme: Theme, view: HeatmapView) -> None:
@@ -27,8 +26,6 @@ class MapPanel(Panel):
         self.head_box = HeadBox()
         self.content = QWidget()
         self.stack = PlotStack(theme, self.content)
-        self.started: Started | None = None
-        self.end: Finished | Failed | None = None
         self.changed = True
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 6, 8, 4)
@@ -39,29 +36,8 @@ class MapPanel(Panel):
     @property
     def problem(self) -> Problem:
         """The problem of the run that is shown; there must be one."""
-        assert self.started is not None
-        return self.started.request.problem
-
-    def keep(self, event: RunEvent) -> bool:
-        """Store what is shown of `event`; False if that is nothing."""
-        raise NotImplementedError
-
-    def forget(self) -> None:
-        """Forget the last run."""
-        raise NotImplementedError
-
-    def take(self, event: RunEvent) -> None:
-        """Keep how far the run has come, and what the subclass shows of it."""
-        match event:
-            case Started():
-                self.started, self.end = event, None
-                self.forget()
-            case Finished() | Failed():
-                self.end = event
-            case _:
-                if not self.keep(event):
-                    return
-        self.redraw()
+        assert self.run is not None
+        return self.run.started.request.problem
 
     def redraw(self) -> None:
         """Set all that is shown anew at the next tick."""
@@ -73,4 +49,3 @@ class MapPanel(Panel):
         super().apply_theme(theme)
         self.hover.apply_theme(theme)
         self.stack.card.apply_theme(theme)
-        self.changed = True

@@ -1,4 +1,4 @@
-"""What every panel is: it stores events as they come and draws on the window's one timer."""
+"""What every panel is: it reads the run that is shown, is told what has changed, and draws on the window's timer."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from typing import ClassVar
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
-from workbench.run.events import RunEvent
+from workbench.run.events import CeilingsMeasured, Failed, Finished, Log, Progress, Ready, RunEvent, Started
 from workbench.run.record import RunRecord
+from workbench.ui.places import Place
 from workbench.ui.theme import Theme
 
 
 class Panel(QWidget):
     """One view of a run.
 
-    Subclasses set `name` (used on the command line and in saved layouts) and `title`, override `take` to
-    store what they need from an event, calling `mark_stale`, and `draw` to show what is stored. A `Started`
-    event begins a new run: the panel forgets the last one. Recorded runs arrive as the same events.
+    Subclasses state what `places.Docked` asks for, and name in `reads` the kinds of events that change what they show:
+    a run's begin and end always do. They override `draw`, which shows `run`. A recorded run is shown as a live one: by
+    its record.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
+    place: ClassVar[Place] = Place.BEHIND_LOWER
+    reads: ClassVar[tuple[type, ...]] = ()
+    shows_run: ClassVar[bool] = True  # and not the engine, whichever run that is
     rest_s: ClassVar[float] = 0.0  # the least time between two draws of what arrives during a run
 
     commandRequested = pyqtSignal(str)  # a name in COMMANDS, of what the panel offers to do
@@ -30,14 +34,28 @@ class Panel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
+        self.run: RunRecord | None = None
         self._stale = True
 
-    def take(self, event: RunEvent) -> None:
-        """Store what this panel shows of `event`. Must be fast: no drawing here."""
-        raise NotImplementedError
+    def show_run(self, run: RunRecord, change: RunEvent | None = None) -> None:
+        """Show `run`, which has grown by `change`; None: it is another run than before. Must be fast: no drawing."""
+        self.run = run
+        if change is None:
+            self.begin()
+        if change is None or isinstance(change, (Started, Finished, Failed, *self.reads)):
+            self.redraw()
+
+    def begin(self) -> None:
+        """Forget what was chosen or zoomed in the last run; `run` is the new one."""
+
+    def hear(self, event: Ready | CeilingsMeasured | Log | Started | Failed) -> None:
+        """Learn what the engine says, whichever run is shown."""
+
+    def show_measuring(self, on: bool, progress: Progress | None = None) -> None:
+        """Say that the device's ceilings are being measured and how far that is, or no longer."""
 
     def draw(self) -> None:
-        """Show what is stored."""
+        """Show `run`."""
         raise NotImplementedError
 
     def set_history(self, records: Sequence[RunRecord]) -> None:
@@ -46,6 +64,10 @@ class Panel(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         """Take the colours of `theme`; override to recolour plots, then call this."""
         self.theme = theme
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Show all anew at the next tick."""
         self.mark_stale()
 
     def mark_stale(self) -> None:

@@ -7,15 +7,17 @@ import pyqtgraph as pg
 from PyQt6.QtGui import QPainterPath, QResizeEvent
 from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout
 
-from workbench.run.events import Checked, Rechecked, RunEvent
+from workbench.run.events import Checked, Rechecked
 from workbench.run.measurement import Role
+from workbench.run.record import RunRecord
 from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.bases.maps import MapPanel
 from workbench.ui.panels.error.profiles import Profiles
 from workbench.ui.panels.error.words import LEFT_OUT_TEXT, details_text, judgement_spans, summary_spans
+from workbench.ui.places import Place
 from workbench.ui.plots.axes import text_height
 from workbench.ui.plots.heatmap import HeatmapView
-from workbench.ui.text.cards import Empty, PlotStack, kernel_title, sdpa_title
+from workbench.ui.text.cards import Empty, PlotStack, baseline_title, kernel_title
 from workbench.ui.text.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
 from workbench.words.runs import OTHER_BASELINES, head_text
@@ -36,6 +38,8 @@ class ErrorPanel(MapPanel):
 
     name = "error"
     title = "Error against float64"
+    place = Place.LOWER_RIGHT
+    reads = (Checked, Rechecked)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, HeatmapView(theme, "query row", "feature column"))
@@ -45,14 +49,14 @@ class ErrorPanel(MapPanel):
         self.ring = pg.ScatterPlotItem(size=24, brush=None, symbol=_aim(), useCache=False)
         self.judgement, self.stats, self.legend = SpanLine(), SpanLine(), SpanLine()
         self.judgement.setMinimumWidth(JUDGEMENT_WIDTH)
-        self.kernel_button, self.sdpa_button = QPushButton("Kernel"), QPushButton("SDPA")
+        self.kernel_button, self.baseline_button = QPushButton("Kernel"), QPushButton("SDPA")
         self.map_stack = PlotStack(theme, self.view)
         for item in (self.halo, self.ring):
             item.setZValue(10)
             self.view.plot.addItem(item, ignoreBounds=True)
         self._lay_out()
         self._connect()
-        self.forget()
+        self.begin()
         self.apply_theme(theme)
 
     def _lay_out(self) -> None:
@@ -61,7 +65,7 @@ class ErrorPanel(MapPanel):
         top.addWidget(self.judgement, 1)
         top.addWidget(self.head_box)
         self.buttons = QButtonGroup(self)
-        for button in (self.kernel_button, self.sdpa_button):
+        for button in (self.kernel_button, self.baseline_button):
             button.setCheckable(True)
             self.buttons.addButton(button)
             top.addWidget(button)
@@ -85,59 +89,44 @@ class ErrorPanel(MapPanel):
         self.buttons.buttonToggled.connect(self.redraw)
         self.head_box.chosen.connect(self._on_head)
 
-    def forget(self) -> None:
-        """Forget the last run's comparisons and the head that was chosen."""
-        self._checked: dict[Role, Checked] = {}
-        self._rechecked: dict[Role, Rechecked] = {}
+    def begin(self) -> None:
+        """Forget the head that was chosen."""
         self._head: int | None = None  # None: the head of the worst element
         self._left_out = 0  # first rows of the map that were not compared
-
-    def keep(self, event: RunEvent) -> bool:
-        """Keep the comparisons with float64."""
-        if isinstance(event, Checked):
-            self._checked[event.role] = event
-        elif isinstance(event, Rechecked):
-            self._rechecked[event.role] = event
-        else:
-            return False
-        return True
 
     @property
     def role(self) -> Role:
         """Whose error is shown: what is asked for, else what there is."""
-        asked: Role = "baseline" if self.sdpa_button.isChecked() else "kernel"
-        return asked if asked in self._checked or not self._checked else next(iter(self._checked))
+        asked: Role = "baseline" if self.baseline_button.isChecked() else "kernel"
+        there = [check.role for check in self.run.checked] if self.run is not None else []
+        return asked if asked in there or not there else there[0]
 
     def draw(self) -> None:
         """Show the chosen output's error."""
-        if not self._checked or self.started is None:
-            self.stack.show_reason(EMPTY, self.started, self.end)
+        run = self.run
+        checked = run.check(self.role) if run is not None else None
+        if run is None or checked is None:
+            self.stack.show_reason(EMPTY, run)
             return
         if self.changed:
             self.changed = False
-            self._show_checked(self._checked[self.role])
+            self._show_checked(run, checked)
         self.view.refresh()
         self.stack.show_plots()
 
-    def _title(self, role: Role) -> str:
-        request = self.started.request if self.started else None
-        if role == "kernel":
-            return kernel_title(request)
-        known = self._checked.get(role)
-        return sdpa_title(request, known.backend if known else "")
-
-    def _show_checked(self, checked: Checked) -> None:
-        other: Role = "baseline" if checked.role == "kernel" else "kernel"
-        beside = self._checked.get(other)
-        again = self._rechecked.get(checked.role)
-        whole, *shorter = judgement_spans(checked, again, self._title(checked.role), self.theme)
+    def _show_checked(self, run: RunRecord, checked: Checked) -> None:
+        baseline = run.check("baseline")
+        beside = run.check("kernel") if checked is baseline else baseline
+        request = run.started.request
+        is_kernel = checked.role == "kernel"
+        title = kernel_title(request) if is_kernel else baseline_title(request, checked.backend)
+        whole, *shorter = judgement_spans(checked, run.recheck(checked.role), title, self.theme)
         self.judgement.set_spans(whole, shorter=shorter)
         whole, *shorter = summary_spans(checked, beside, self.problem)
         self.stats.set_spans(whole, f"{details_text(checked, beside, self.problem)}\n\n{HINT}", shorter)
-        self.kernel_button.setEnabled("kernel" in self._checked)
-        baseline = self._checked.get("baseline")
-        self.sdpa_button.setEnabled(baseline is not None)
-        self.sdpa_button.setText(baseline.backend if baseline and baseline.backend in OTHER_BASELINES else "SDPA")
+        self.kernel_button.setEnabled(run.check("kernel") is not None)
+        self.baseline_button.setEnabled(baseline is not None)
+        self.baseline_button.setText(baseline.backend if baseline and baseline.backend in OTHER_BASELINES else "SDPA")
         self._show_legend(checked)
         if checked.error_map is None:
             self.head_box.hide()
@@ -195,7 +184,8 @@ class ErrorPanel(MapPanel):
         self.profiles.apply_theme(theme)
         self.halo.setPen(pg.mkPen("k", width=4))
         self.ring.setPen(pg.mkPen("w", width=1.6))
-        for button in (self.kernel_button, self.sdpa_button):  # which one is on must not look like which has the focus
+        # Which one is on must not look like which has the focus.
+        for button in (self.kernel_button, self.baseline_button):
             button.setStyleSheet(f"QPushButton:checked {{ background: {theme.accent}; color: {theme.on_accent}; }}")
         self.map_stack.card.apply_theme(theme)
 

@@ -38,9 +38,9 @@ class LatencyHeader(QWidget):
     def _legends(self) -> tuple[tuple[Role, SpanLine], ...]:
         return ("kernel", self.kernel), ("baseline", self.baseline)
 
-    def show_run(self, run: LatencyRun, theme: Theme) -> None:
-        """Say what is known of `run`."""
-        if run.started is None or not run.samples():
+    def show_run(self, run: LatencyRun | None, theme: Theme) -> None:
+        """Say what is known of `run`; None: nothing."""
+        if run is None:
             for line in (self.kernel, self.baseline, self.clock, self.protocol):
                 line.set_spans([])
             self.clock.hide()

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from kernels.plain.tiles import TileConfig
 from workbench.analysis.metrics import format_range, format_time, interval_of
 from workbench.run.events import Failed, Finished, Started
 from workbench.run.measurement import ROLES, Latency, Role
-from workbench.run.record import RunRecord
+from workbench.run.record import RunKey, RunRecord
 from workbench.ui.panels.latency.launches import Launches
-from workbench.ui.text.cards import sdpa_title
+from workbench.ui.text.cards import baseline_title
 from workbench.words.runs import FAILURE_WORDS, kernel_text
 from workbench.words.times import counted, figure_kind, figure_text
 
@@ -184,99 +186,88 @@ class History:
 
     def __init__(self) -> None:
         self._records: tuple[RunRecord, ...] = ()
-        self._originals: tuple[RunRecord, ...] = ()
+        self._copies: dict[RunKey, RunKey] = {}
         self._known: dict[int, dict[Role, Spread]] = {}
 
     def set_records(self, records: Sequence[RunRecord]) -> None:
         """Take all runs that have ended, oldest first."""
         present = set(map(id, records))
         self._known = {number: spreads for number, spreads in self._known.items() if number in present}
-        self._records = tuple(records)  # keeps the records, and with them their ids, alive
-        self._originals = self._without_copies()
-
-    def _without_copies(self) -> tuple[RunRecord, ...]:
-        """All but the recorded runs that are known from elsewhere: a session may be opened again as its recording."""
-        known: dict[str, list[RunRecord]] = {}
-        copies = set()
-        for record in sorted(self._records, key=lambda r: r.source != ""):  # this session's own come first
-            alike = known.setdefault(record.started.started_at, [])
-            if record.source and any(self._is_copy(record, one) for one in alike):
-                copies.add(id(record))
-            else:
-                alike.append(record)
-        return tuple(record for record in self._records if id(record) not in copies)
-
-    def _is_copy(self, record: RunRecord, other: RunRecord) -> bool:
-        differs = other.source == record.source or other.started != record.started
-        return not differs and self._spreads(other) == self._spreads(record)
+        self._copies = _copies(records)
+        # Keeps the records, and with them their ids, alive.
+        self._records = tuple(record for record in records if record.key not in self._copies)
 
     def _spreads(self, record: RunRecord) -> dict[Role, Spread]:
         if id(record) not in self._known:
-            self._known[id(record)] = _spreads(record)
+            launches = {role: Launches(record.samples(role)) for role in ROLES if len(record.samples(role))}
+            self._known[id(record)] = spreads_of(record, launches)
         return self._known[id(record)]
 
-    def runs(
-        self,
-        started: Started,
-        spreads: Mapping[Role, Spread],
-        wrong: frozenset[Role],
-        backend: str,
-        end: Finished | Failed | None,
-    ) -> list[HistoryRun]:
-        """The latest runs that have finished and are comparable with the one shown, which is among them in any case.
+    def runs(self, shown: RunRecord, spreads: Mapping[Role, Spread]) -> list[HistoryRun]:
+        """The latest runs that have finished and are comparable with the one `shown`, which is among them in any case.
 
-        That is the one that `started` and came to `spreads`, and is marked, or added at the end while no record is of
-        it; its outputs in `wrong` are wrong, SDPA's `backend` is its own, and so is its `end`.
+        That one came to `spreads` so far, and is marked, or added at the end while it is not yet one of them.
         """
-        kind = comparable(started)
-        alike = [r for r in self._originals if comparable(r.started) == kind and self._spreads(r)]
-        # When it started does not tell two runs apart: that is known to the second.
-        shown = next((r for r in reversed(alike) if r.started == started and self._spreads(r) == spreads), None)
-        finished = [r for r in alike if r is shown or isinstance(r.end, Finished)]
-        runs = [_of_record(r, self._spreads(r), r is shown) for r in finished]
-        if shown is None and spreads:
-            runs.append(_history_run(started, spreads, wrong, backend, True, end))
+        kind, key = comparable(shown.started), self._copies.get(shown.key, shown.key)
+        runs, is_there = [], False
+        for record in self._records:
+            if record.key == key:
+                is_there = True
+                runs.append(_history_run(shown, spreads, True))
+            elif isinstance(record.end, Finished) and comparable(record.started) == kind and self._spreads(record):
+                runs.append(_history_run(record, self._spreads(record), False))
+        if not is_there and spreads:
+            runs.append(_history_run(shown, spreads, True))
         first = max(0, len(runs) - MOST_RUNS)
         earlier = [run for run in runs[:first] if run.shown]
         return earlier + runs[first + len(earlier) :]
 
 
-def _spreads(record: RunRecord) -> dict[Role, Spread]:
-    """As the panel has them when it shows `record`, with the launches of what was never completed."""
-    known = {m.measurement.role: m.measurement.latency for m in record.measured}
-    launches = {role: Launches(latency.samples) for role, latency in known.items()}
-    for part in record.partial:
-        if part.role not in known:
-            launches.setdefault(part.role, Launches()).append(part.values)
+def _copies(records: Sequence[RunRecord]) -> dict[RunKey, RunKey]:
+    """Recorded runs that are known from elsewhere, and as what: a session may be opened again as its recording.
+
+    When a run started does not tell it from another: that is known to the second. Its launch times do.
+    """
+    known: dict[str, list[RunRecord]] = {}
+    found = {}
+    for record in sorted(records, key=lambda r: r.source != ""):  # this session's own come first
+        alike = known.setdefault(record.started.started_at, [])
+        original = next((one for one in alike if _is_copy(record, one)), None)
+        if original is not None:
+            found[record.key] = original.key
+        else:
+            alike.append(record)
+    return found
+
+
+def _is_copy(record: RunRecord, other: RunRecord) -> bool:
+    if not record.source or record.source == other.source or record.started != other.started:
+        return False
+    return all(np.array_equal(record.samples(role), other.samples(role)) for role in ROLES)
+
+
+def spreads_of(record: RunRecord, launches: Mapping[Role, Launches]) -> dict[Role, Spread]:
+    """What the `launches` of a run come to, as far as it has come, with those of what was never completed."""
     awaits, ended = awaits_block(record.started), record.end is not None
-    return {role: Spread.of(those, known.get(role), awaits, ended) for role, those in launches.items() if len(those)}
+    found = {}
+    for role, those in launches.items():
+        measurement = record.measurement(role)
+        found[role] = Spread.of(those, measurement.latency if measurement is not None else None, awaits, ended)
+    return found
 
 
-def _of_record(record: RunRecord, spreads: Mapping[Role, Spread], shown: bool) -> HistoryRun:
-    baseline = record.measurement("baseline") or record.check("baseline")
-    backend = baseline.backend if baseline is not None else ""
-    wrong = frozenset(filter(record.is_wrong, ROLES))
-    return _history_run(record.started, spreads, wrong, backend, shown, record.end)
-
-
-def _history_run(
-    started: Started,
-    spreads: Mapping[Role, Spread],
-    wrong: frozenset[Role],
-    backend: str,
-    shown: bool,
-    end: Finished | Failed | None,
-) -> HistoryRun:
+def _history_run(record: RunRecord, spreads: Mapping[Role, Spread], shown: bool) -> HistoryRun:
+    started = record.started
     request, device = started.request, started.device
     return HistoryRun(
         kernel_text(request.kernel, request.precision),
         request.tile,
         spreads,
-        wrong,
+        frozenset(filter(record.is_wrong, ROLES)),
         shown,
-        sdpa_title(request, backend),
+        baseline_title(request, record.backend),
         request.protocol,
         MadeWith(device.torch, device.triton, device.driver, started.provenance.source_sha256),
         request.kernel,
-        unfinished_text(end),
+        unfinished_text(record.end),
     )

@@ -1,4 +1,4 @@
-"""Launch times as they arrive, kept in their order and by size, so that to draw them again costs little."""
+"""Launch times by size, beside their order, so that to draw them again while they arrive costs little."""
 
 from __future__ import annotations
 
@@ -6,42 +6,29 @@ import numpy as np
 
 from workbench.stats.arrays import FloatArray
 
-FIRST_ROOM = 256
-
 
 class Launches:
-    """The launch times of one role, us. Thousands arrive a second and are drawn 20 times a second.
+    """The launch times of one role, us, in launch order in `values`. Thousands arrive a second.
 
-    So nothing here sorts or copies all of them again: new ones are merged into those that are sorted.
+    They are drawn 20 times a second, so nothing here sorts all of them again: new ones are merged into those that are
+    sorted.
     """
 
     def __init__(self, values: FloatArray | None = None) -> None:
-        self._room: FloatArray = np.empty(FIRST_ROOM)
-        self._count = 0
+        self.values: FloatArray = np.empty(0) if values is None else values
         self._ordered: FloatArray = np.empty(0)
-        if values is not None:
-            self.append(values)
 
     def __len__(self) -> int:
-        return self._count
+        return len(self.values)
 
-    def append(self, values: FloatArray) -> None:
-        """Take the times of further launches."""
-        end = self._count + len(values)
-        if end > len(self._room):
-            self._room = np.concatenate([self.values, np.empty(max(end, 2 * self._count) - self._count)])
-        self._room[self._count : end] = values
-        self._count = end
-
-    @property
-    def values(self) -> FloatArray:
-        """All of them in launch order."""
-        return self._room[: self._count]
+    def follow(self, values: FloatArray) -> None:
+        """Take all launch times so far: those that are known, and further ones after them."""
+        self.values = values
 
     @property
     def ordered(self) -> FloatArray:
         """All of them, ascending."""
-        new = np.sort(self._room[len(self._ordered) : self._count])
+        new = np.sort(self.values[len(self._ordered) :])
         if len(new):
             self._ordered = np.insert(self._ordered, np.searchsorted(self._ordered, new), new)
         return self._ordered

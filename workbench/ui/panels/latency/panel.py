@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from PyQt6.QtCore import QPointF
 from PyQt6.QtWidgets import QComboBox, QVBoxLayout
 
 from kernels.plain.tiles import TileConfig
-from workbench.run.events import RunEvent, Started
-from workbench.run.measurement import Role
+from workbench.run.events import Checked, DeviceState, Measured, Rechecked, Samples
+from workbench.run.measurement import ROLES, Latency, Role
 from workbench.run.record import RunRecord
 from workbench.ui.panels.bases.plots import PlotPanel
 from workbench.ui.panels.latency.header import LatencyHeader
@@ -19,6 +19,7 @@ from workbench.ui.panels.latency.launches import Launches
 from workbench.ui.panels.latency.plots import DistributionPlot, SamplesPlot
 from workbench.ui.panels.latency.run import LatencyRun, run_lines
 from workbench.ui.panels.latency.trend import MOST_LABEL, HistoryPlot
+from workbench.ui.places import Place
 from workbench.ui.plots.axes import side_width
 from workbench.ui.plots.common import DRAWN, TimeScale, reach, time_scale
 from workbench.ui.plots.kept_picture import PlotArea
@@ -41,6 +42,8 @@ class LatencyPanel(PlotPanel):
 
     name = "latency"
     title = "Latency"
+    place = Place.UPPER
+    reads = (Samples, Measured, Checked, Rechecked, DeviceState)
     rest_s = 0.05
 
     def __init__(self, theme: Theme) -> None:
@@ -48,7 +51,7 @@ class LatencyPanel(PlotPanel):
         self.scale = TimeScale()
         self._history = History()
         self._zoomed = False
-        self.run = LatencyRun()
+        self._launches: dict[Role, Launches] = {}
         self.scale_box = QComboBox()
         self.scale_box.addItems(list(SCALES))
         self.scale_box.setAccessibleName("Time axis")
@@ -71,8 +74,9 @@ class LatencyPanel(PlotPanel):
         ones: dict[Role, Launches] = {role: Launches(np.ones(2)) for role in DRAWN}
         one = Spread(1.0, 1.0, 1.0, figure=Figure(1.0, bar=(1.0, 1.0)))
         run = HistoryRun("", TileConfig(), dict.fromkeys(DRAWN, one), shown=True)
-        self._show(ones, [run])
-        self._show({}, [])
+        for launches, runs in ((ones, [run]), ({}, [])):
+            self._show_launches(launches, {}, "")
+            self.history_plot.show(runs)
 
     def _lay_out(self) -> None:
         layout = QVBoxLayout(self)
@@ -100,14 +104,20 @@ class LatencyPanel(PlotPanel):
         self.distribution_plot.plot.setYLink(self.samples_plot.plot)
         self.watch_mouse()
 
-    def take(self, event: RunEvent) -> None:
-        """Keep launch times, measurements and verdicts."""
-        if isinstance(event, Started):
-            self.run = LatencyRun(event)
-            self._zoomed = False
-            self.mark_stale()
-        elif self.run.take(event):
-            self.mark_stale()
+    def begin(self) -> None:
+        """Forget the last run's launches, and how they were zoomed."""
+        self._launches = {}
+        self._zoomed = False
+
+    @property
+    def shown(self) -> LatencyRun | None:
+        """The run that is shown, with its launches by size; None before any, and while it has none."""
+        if self.run is None:
+            return None
+        for role in ROLES:
+            self._launches.setdefault(role, Launches()).follow(self.run.samples(role))
+        launches = {role: those for role, those in self._launches.items() if len(those)}
+        return LatencyRun(self.run, launches) if launches else None
 
     def set_history(self, records: Sequence[RunRecord]) -> None:
         """Learn of the runs that the trend is made of."""
@@ -116,29 +126,29 @@ class LatencyPanel(PlotPanel):
 
     def draw(self) -> None:
         """Show what has arrived."""
-        samples, spreads = self.run.samples(), self.run.spreads()
-        self.scale = time_scale([s.median for s in spreads.values()], SCALES[self.scale_box.currentText()])
-        self.header.show_run(self.run, self.theme)
-        self.strip.show_state(self.run.device)
-        started, end = self.run.started, self.run.end
-        if started is None or not samples:
+        shown = self.shown
+        self.header.show_run(shown, self.theme)
+        self.strip.show_state(self.run.device_state if self.run is not None else None)
+        if shown is None:
             self.hover.hide()
-            self.stack.show_reason(EMPTY, started, end)
+            self.stack.show_reason(EMPTY, self.run)
             return
-        runs = self._history.runs(started, spreads, self.run.wrong_roles(), self.run.backend(), end)
-        self._show(samples, runs)
+        spreads, log = shown.spreads(), SCALES[self.scale_box.currentText()]
+        self.scale = time_scale([spread.median for spread in spreads.values()], log)
+        self._show_launches(shown.launches, shown.latencies, shown.protocol_name)
+        self.history_plot.show(self._history.runs(shown.record, spreads), log)
+        self._fit_axes()
         if not self._zoomed:
-            self._set_range(samples, spreads)
+            self._set_range(shown.launches, spreads)
         self.stack.show_plots()
 
-    def _show(self, samples: dict[Role, Launches], runs: list[HistoryRun]) -> None:
+    def _show_launches(
+        self, launches: Mapping[Role, Launches], latencies: Mapping[Role, Latency], protocol: str
+    ) -> None:
         for view in (self.samples_plot, self.distribution_plot):
             view.plot.getAxis("left").log = self.scale.log
-        protocol = self.run.protocol_name() if self.run.started is not None else ""
-        self.samples_plot.show(samples, self.scale, self.run.latencies(), protocol)
-        self.distribution_plot.show(samples, self.scale)
-        self.history_plot.show(runs, SCALES[self.scale_box.currentText()])
-        self._fit_axes()
+        self.samples_plot.show(launches, self.scale, latencies, protocol)
+        self.distribution_plot.show(launches, self.scale)
 
     def _fit_axes(self) -> None:
         """Give all plots axes of the same height, as the first two share their y axis; in a low panel lower ones."""
@@ -148,7 +158,7 @@ class LatencyPanel(PlotPanel):
             view.plot.getAxis("bottom").setHeight(height)
             view.plot.getAxis("left").setWidth(1 if view is self.distribution_plot else side_width("00,000"))
 
-    def _set_range(self, samples: dict[Role, Launches], spreads: dict[Role, Spread]) -> None:
+    def _set_range(self, samples: Mapping[Role, Launches], spreads: Mapping[Role, Spread]) -> None:
         """Show everything; the launches on a range of their own, as earlier runs may be much slower or faster.
 
         With them what is marked beside them: a block's average, which no single launch need come near, and intervals.
@@ -164,15 +174,16 @@ class LatencyPanel(PlotPanel):
         """What is under the mouse, as lines of rich text; none over nothing."""
         inside = [v for v in self._views() if v.plot.vb.sceneBoundingRect().contains(scene_position)]
         sample = self.samples_plot.hit(scene_position)  # also takes its ring away when there is none
-        if not inside:
+        shown = self.shown
+        if not inside or shown is None:
             return []
         if inside[0] is self.history_plot:
             run = self.history_plot.hit(scene_position)
             return run_lines(run, self.theme) if run else []
         if inside[0] is self.distribution_plot:
             counted = self.distribution_plot.hit(scene_position)
-            return self.run.bin_lines(*counted, self.theme) if counted else []
-        return self.run.launch_lines(*sample, self.theme) if sample else []
+            return shown.bin_lines(*counted, self.theme) if counted else []
+        return shown.launch_lines(*sample, self.theme) if sample else []
 
     def _rescale(self) -> None:
         self._zoomed = False

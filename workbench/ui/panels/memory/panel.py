@@ -13,7 +13,6 @@ from PyQt6.QtWidgets import QLabel, QVBoxLayout
 
 from workbench.analysis.traffic import size_text
 from workbench.run.environment import DeviceInfo
-from workbench.run.events import Failed
 from workbench.ui.panels.bases.ceilings import CeilingsPanel
 from workbench.ui.panels.memory.numbers import MemoryNumbers, numbers_of, whole_size
 from workbench.ui.plots.axes import NamedAxis, name_height, side_width, text_height
@@ -101,12 +100,13 @@ class MemoryPanel(CeilingsPanel):
 
     def draw(self) -> None:
         """Show the run's numbers, or why there are none."""
-        started, self.numbers = self.started, None
-        if started is None or (isinstance(self.end, Failed) and self.end.kind == "invalid"):
-            self.stack.show_reason(EMPTY, started, self.end)
+        run, self.numbers = self.run, None
+        if run is None or run.has_nothing:
+            self.stack.show_reason(EMPTY, run)
             return
         variants = self.ready.variants if self.ready is not None else ()
-        self.numbers = numbers_of(started, self.measured.get("kernel"), variants, self.known.of(started.device))
+        started = run.started
+        self.numbers = numbers_of(started, run.measurement("kernel"), variants, self.known.of(started.device))
         self._write(self.numbers, started.device)
         self.stack.show_plots()
         self._show(self.numbers)

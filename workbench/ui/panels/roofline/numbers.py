@@ -67,13 +67,13 @@ def point_of(measurement: Measurement, run: str = "") -> Point | None:
     )
 
 
-def earlier_points(records: Sequence[RunRecord], shown: Started | None, device: str) -> list[Point]:
+def earlier_points(records: Sequence[RunRecord], shown: RunRecord | None, device: str) -> list[Point]:
     """The kernels of other runs on the same device, the latest of them; a wrong result has no speed."""
     points = []
     for record in records:
         kernel = record.measurement("kernel")
         if (
-            record.started == shown
+            (shown is not None and record.key == shown.key)
             or record.started.device.name != device
             or kernel is None
             or record.is_wrong("kernel")

@@ -11,8 +11,8 @@ from workbench.analysis.metrics import format_time
 from workbench.analysis.traffic import floor_time
 from workbench.run.ceilings import NOT_MEASURED, Ceilings
 from workbench.run.environment import DeviceInfo
-from workbench.run.events import Checked, Progress, Rechecked, RunEvent
-from workbench.run.measurement import Measurement, Role
+from workbench.run.events import Checked, Measured, Progress, Rechecked
+from workbench.run.measurement import Role
 from workbench.run.record import RunRecord
 from workbench.ui.panels.bases.ceilings import CeilingsPanel
 from workbench.ui.panels.roofline.numbers import (
@@ -45,10 +45,10 @@ class RooflinePanel(CeilingsPanel):
 
     name = "roofline"
     title = "Roofline"
+    reads = (Checked, Measured, Rechecked)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        self._wrong: set[Role] = set()
         self._records: tuple[RunRecord, ...] = ()
         self._measuring = ""  # what of the ceilings is being measured
         self.view = RooflinePlot(theme)
@@ -74,21 +74,6 @@ class RooflinePanel(CeilingsPanel):
         inner.addLayout(top)
         inner.addWidget(self.graphics, 1)
 
-    def keep(self, event: RunEvent) -> bool:
-        """Keep which outputs are wrong."""
-        match event:
-            case Checked() if not event.error.passed:
-                self._wrong.add(event.role)
-            case Rechecked() if event.failed:
-                self._wrong.add(event.role)
-            case _:
-                return False
-        return True
-
-    def forget(self) -> None:
-        """Forget the last run's outputs."""
-        self._wrong = set()
-
     def show_measuring(self, on: bool, progress: Progress | None = None) -> None:
         """Say that the ceilings are being measured and how far that is, or no longer."""
         phase = progress.phase if progress is not None else "measuring the device's ceilings"
@@ -103,6 +88,9 @@ class RooflinePanel(CeilingsPanel):
 
     def draw(self) -> None:
         """Show the plot, or say what it lacks."""
+        if self.run is not None and self.run.has_nothing:
+            self.stack.show_reason(EMPTY, self.run)
+            return
         device = self._device()
         ceilings = self.known.of(device) if device is not None else None
         reason = self._reason(device, ceilings)
@@ -112,17 +100,17 @@ class RooflinePanel(CeilingsPanel):
             return
         self._write(device, ceilings)
         now = [point for point in map(self._point, DRAWN) if point is not None]
-        kernel = self.measured.get("kernel")
+        kernel = self.run.measurement("kernel") if self.run is not None else None
         precision = precision_of(kernel) if kernel is not None else "ieee"
         floor = floor_time(kernel.problem, precision, ceilings) if kernel is not None and ceilings is not None else None
         levels = roofs(ceilings, floor, precision) if ceilings is not None else []
         self.stack.show_plots()
-        self.view.show(ceilings, levels, [*earlier_points(self._records, self.started, device.name), *now])
+        self.view.show(ceilings, levels, [*earlier_points(self._records, self.run, device.name), *now])
 
     def _device(self) -> DeviceInfo | None:
         """The device of the shown run, else the engine's."""
-        if self.started is not None:
-            return self.started.device
+        if self.run is not None:
+            return self.run.started.device
         return self.ready.device if self.ready is not None else None
 
     def _reason(self, device: DeviceInfo | None, ceilings: Ceilings | None) -> str:
@@ -130,7 +118,7 @@ class RooflinePanel(CeilingsPanel):
         if device is None:
             return EMPTY.before
         if device.mode != "cuda":
-            text = INTERPRETED if self.started is not None else ""
+            text = INTERPRETED if self.run is not None else ""
             return f"{text} The ceilings are {NOT_MEASURED}.".strip()
         if self._measuring:
             return f"{self._measuring}…"
@@ -140,17 +128,18 @@ class RooflinePanel(CeilingsPanel):
 
     def _point(self, role: Role) -> Point | None:
         """The shown run's own points; a wrong result has none."""
-        measurement = self.measured.get(role)
-        return point_of(measurement) if measurement is not None and role not in self._wrong else None
+        run = self.run
+        measurement = run.measurement(role) if run is not None and not run.is_wrong(role) else None
+        return point_of(measurement) if measurement is not None else None
 
     def _write(self, device: DeviceInfo, ceilings: Ceilings | None) -> None:
         """The lines above the plot."""
         lines: tuple[tuple[Role, SpanLine], ...] = (("kernel", self.kernel), ("baseline", self.baseline))
         for role, line in lines:
-            measurement = self.measured.get(role)
-            line.setVisible(measurement is not None or (role == "kernel" and self.started is not None))
-            if not line.isHidden():
-                whole, *shorter = self._spans(role, measurement, ceilings)
+            measurement = self.run.measurement(role) if self.run is not None else None
+            line.setVisible(measurement is not None or (role == "kernel" and self.run is not None))
+            if self.run is not None and not line.isHidden():
+                whole, *shorter = self._spans(self.run, role, ceilings)
                 tip = floor_tip(measurement, ceilings) if measurement is not None and ceilings is not None else ""
                 line.set_spans(whole, tip, shorter)
         self._write_about(device, ceilings)
@@ -167,16 +156,16 @@ class RooflinePanel(CeilingsPanel):
         whole, *shorter = noted or [[where]]
         self.about.set_spans(whole, ceilings_tip(ceilings), [*shorter, *(spans[1:] for spans in noted[-1:])])
 
-    def _spans(self, role: Role, measurement: Measurement | None, ceilings: Ceilings | None) -> list[list[Span]]:
+    def _spans(self, run: RunRecord, role: Role, ceilings: Ceilings | None) -> list[list[Span]]:
         """What a role reached, and the same in fewer words after it."""
-        assert self.started is not None
-        square, name = swatch_spans(titled(role, measurement, self.started), getattr(self.theme, role))
-        if role in self._wrong:
+        measurement = run.measurement(role)
+        square, name = swatch_spans(titled(role, measurement, run.started), getattr(self.theme, role))
+        if run.is_wrong(role):
             fail = Span("  FAIL: a wrong output has no speed", self.theme.bad, bold=True)
             return [[square, name, fail]]
         point = self._point(role)
         if measurement is None or point is None:
-            return [[square, name, Span("  not timed yet" if self.end is None else "  not timed", self.theme.muted)]]
+            return [[square, name, Span("  not timed yet" if run.end is None else "  not timed", self.theme.muted)]]
         rate = Span(f"  {point.tflops:.3g} TFLOP/s", bold=True)
         time, protocol = Span(f" in {format_time(point.us)}"), Span(f" ({point.protocol})")
         floor = floor_text(measurement, ceilings) if ceilings is not None else ""

@@ -6,7 +6,7 @@ import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout
 
-from workbench.run.events import RunEvent, TileStates
+from workbench.run.events import TileStates
 from workbench.ui.panels.bases.maps import MapPanel
 from workbench.ui.panels.softmax.lines import StateLines
 from workbench.ui.panels.softmax.states import (
@@ -19,6 +19,7 @@ from workbench.ui.panels.softmax.states import (
     levels,
     pooled_texts,
 )
+from workbench.ui.places import Place
 from workbench.ui.plots.axes import name_height, side_width
 from workbench.ui.plots.heatmap import GAP, HeatmapView
 from workbench.ui.text.cards import Empty
@@ -50,6 +51,8 @@ class SoftmaxPanel(MapPanel):
 
     name = "softmax"
     title = "Softmax state per tile"
+    place = Place.UPPER_RIGHT
+    reads = (TileStates,)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, HeatmapView(theme, "query row", ""))
@@ -65,7 +68,7 @@ class SoftmaxPanel(MapPanel):
         self._lay_out_plots()
         self._lay_out()
         self._connect()
-        self.forget()
+        self.begin()
         self.apply_theme(theme)
 
     def _lay_out_plots(self) -> None:
@@ -113,23 +116,21 @@ class SoftmaxPanel(MapPanel):
         self.field_box.currentIndexChanged.connect(self.redraw)
         self.head_box.chosen.connect(self._on_head)
 
-    def forget(self) -> None:
-        """Forget the last run's states and the row that was held."""
-        self._states: TileStates | None = None
+    def begin(self) -> None:
+        """Forget the row that was held."""
         self._row = 0
         self._tile: int | None = None
         self.pinned = False
 
-    def keep(self, event: RunEvent) -> bool:
-        """Keep the states."""
-        if isinstance(event, TileStates):
-            self._states = event
-        return isinstance(event, TileStates)
+    @property
+    def states(self) -> TileStates | None:
+        """Those of the run that is shown, as far as they have come."""
+        return self.run.states if self.run is not None else None
 
     def draw(self) -> None:
         """Show the chosen state and the row under the mouse."""
-        states = self._states
-        if states is None or states.m_running is None or self.started is None:
+        states = self.states
+        if states is None or states.m_running is None:
             self._show_reason(states)
             return
         if self.changed or self._shown is None:
@@ -145,7 +146,7 @@ class SoftmaxPanel(MapPanel):
         if states is not None:
             self.stack.show_text(states.skipped or NOT_KEPT_TEXT)
         else:
-            self.stack.show_reason(EMPTY, self.started, self.end)
+            self.stack.show_reason(EMPTY, self.run)
 
     def _head_states(self, states: TileStates, count: int) -> HeadStates:
         index = self.head_box.show_heads(self.problem, states.heads, count, self._head)
@@ -248,7 +249,7 @@ class SoftmaxPanel(MapPanel):
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the plots."""
         super().apply_theme(theme)
-        self.view.set_colors(theme, self._nan_color(self._states))
+        self.view.set_colors(theme, self._nan_color(self.states))
         self.lines.apply_theme(theme)
         self.borders.setPen(pg.mkPen((255, 255, 255, 70), width=1))
         self.split_borders.setPen(pg.mkPen("w", width=1))

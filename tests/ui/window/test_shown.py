@@ -1,0 +1,142 @@
+"""What the window shows is of one run: whatever ends without a result empties every panel, and says why."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PyQt6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from tests.samples import GPU, make_record
+from tests.ui.conftest import MakeWindow
+from workbench.run.events import Failed
+from workbench.run.record import RunBuilder, RunKey
+from workbench.run.request import Problem, RunRequest
+from workbench.run.session import Session
+from workbench.ui.panels.bases.panel import Panel
+from workbench.ui.window.main import MainWindow
+from workbench.ui.worker import Grown
+
+PROBLEM = Problem(32, 64, 16)
+REASON = "no NVIDIA GPU can be used here"
+
+
+def run_panels(window: MainWindow) -> list[Panel]:
+    return [panel for panel in window._stage.panels.values() if panel.shows_run]
+
+
+def said(panel: Panel) -> str:
+    """What can be read in a panel, as if it was in front."""
+    panel.draw_now()
+    return "\n".join(label.text() for label in panel.findChildren(QLabel) if label.isVisibleTo(panel))
+
+
+def a_refused_run(window: MainWindow, folder: Path) -> None:
+    """An engine that cannot be had for the device that is asked for."""
+    builder = RunBuilder(RunRequest(PROBLEM, device="cuda"), -1)
+    window._shown.show_live()
+    window._take(Grown(builder.record()))
+    failure = Failed("invalid", REASON)
+    builder.take(failure)
+    window._take(Grown(builder.record(), failure))
+
+
+def a_damaged_run(window: MainWindow, folder: Path) -> None:
+    """A recording whose maps were lost after it was opened."""
+    session = Session(folder / "damaged.tilescope")
+    session.add(make_record(1, PROBLEM, device=GPU))
+    record = window.open_recording(session.path)
+    show_another(window)
+    with closing(sqlite3.connect(session.path)) as db:
+        db.execute("update runs set arrays = x'00'")
+        db.commit()
+    window.show_record(record)
+
+
+def show_another(window: MainWindow) -> None:
+    window._stage.show_run(make_record(9, Problem(48, 80, 16), device=GPU, protocol="cold"))
+    window.flush()
+
+
+@pytest.mark.parametrize(
+    ("ends", "reason"), [(a_refused_run, REASON), (a_damaged_run, "are damaged")], ids=["refused", "damaged"]
+)
+def test_a_run_without_a_result_leaves_no_other_s_in_any_panel(
+    make_test_window: MakeWindow, tmp_path: Path, ends: Callable[[MainWindow, Path], None], reason: str
+) -> None:
+    window = make_test_window()
+    show_another(window)
+    before = {panel.name: said(panel) for panel in run_panels(window)}
+    assert any("PASS" in text for text in before.values())
+    ends(window, tmp_path)
+    window.flush()
+    assert window._stage.run is not None and window._stage.run.has_nothing
+    for panel in run_panels(window):
+        assert panel.run is window._stage.run
+        assert reason in said(panel), panel.name
+        assert "PASS" not in said(panel) and "µs" not in said(panel), panel.name
+    assert reason in window.headline.text() and "µs" not in window.headline.text()
+    assert "48 × 80" not in window.headline.text()
+
+
+def test_a_stopped_run_that_never_began_is_shown_as_that(make_test_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_test_window()
+    show_another(window)
+    window._shown.show_live()
+    with qtbot.waitSignal(window._worker.arrived):
+        window._worker._request = RunRequest(PROBLEM)  # it waits: the engine has not been started
+        window._worker.stop()
+    QApplication.processEvents()
+    window.flush()
+    assert "stopped" in window.headline.text() and "µs" not in window.headline.text()
+
+
+def test_a_run_keeps_its_identity_when_a_file_gives_it_a_number(make_test_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_test_window()
+    record = replace(make_record(1, PROBLEM, device=GPU), run_id=-1)
+    window._take(Grown(record))
+    window.flush()
+    stale = [panel.name for panel in run_panels(window) if panel._stale]
+    window._stage.rename(RunKey("", -1), RunKey("", 7))
+    assert window._stage.run is not None and window._stage.run.key == RunKey("", 7)
+    assert all(panel.run is window._stage.run for panel in run_panels(window))
+    assert [panel.name for panel in run_panels(window) if panel._stale] == stale, "a number is nothing new to be drawn"
+    window._stage.rename(RunKey("", -2), RunKey("", 8))
+    assert window._stage.run.key == RunKey("", 7), "that was another run"
+
+
+def test_what_a_run_grows_by_reaches_only_the_panels_that_read_it(make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    whole = replace(make_record(1, PROBLEM, device=GPU), run_id=-1)
+    builder = RunBuilder(whole.started.request, -1)
+    window._take(Grown(builder.record()))
+    for panel in run_panels(window):
+        panel.draw_now()
+    for check in whole.checked:
+        builder.take(check)
+        window._take(Grown(builder.record(), check))
+    for panel in run_panels(window):
+        assert panel.run is builder.record()
+        assert panel._stale == (type(whole.checked[0]) in panel.reads), panel.name
+
+
+def test_a_run_of_this_session_whose_file_is_damaged_is_in_the_table_and_says_so(
+    make_test_window: MakeWindow, tmp_path: Path
+) -> None:
+    session = Session(tmp_path / "test.tilescope")
+    kept = session.add(make_record(1, PROBLEM, device=GPU))
+    window = make_test_window()
+    with closing(sqlite3.connect(session.path)) as db:
+        data = json.loads(db.execute("select record from runs").fetchone()[0])
+        data["measured"] = [1, 2]
+        db.execute("update runs set record = ?", (json.dumps(data),))
+        db.commit()
+    window.show_record(kept)
+    window.flush()
+    assert "cannot be read" in window.headline.text()
