@@ -73,6 +73,16 @@ def test_replays_are_counted_as_replays() -> None:
     assert wording.launches_text(replace(graph, launches=320, launches_per_sample=1)) == "320 launches"
 
 
+def test_launches_of_both_are_counted_together() -> None:
+    warm, graph = PROTOCOLS["warm"], PROTOCOLS["graph"]
+    ended = make_latency(np.full(50, 5.0), "warm")
+    replays = replace(make_latency(np.full(320, 5.0), "graph"), launches=8000, launches_per_sample=25)
+    assert wording.counts_text(warm, [ended, 50]) == "50 launches each"
+    assert wording.counts_text(warm, [1]) == "1 launch" and wording.counts_text(warm, []) == ""
+    assert wording.counts_text(warm, [ended, 1200]) == "50 + 1,200 launches"
+    assert wording.counts_text(graph, [replays, 12]) == "320 replays × 25 launches + 12 replays"
+
+
 def test_each_protocols_figure_has_its_name() -> None:
     article = make_latency(np.full(50, 5.0), "article")
     assert wording.figure_text(article) == "average of 50 launches"

@@ -10,6 +10,7 @@ import numpy as np
 from workbench.analysis.metrics import format_range, format_time
 from workbench.run.environment import INTERPRETER_LABEL
 from workbench.run.measurement import ROLES, Latency, Role
+from workbench.run.protocols import protocol_of
 from workbench.run.record import RunRecord
 from workbench.ui.panels.latency.history import HistoryRun, Spread, spreads_of
 from workbench.ui.panels.latency.launches import Launches
@@ -19,7 +20,7 @@ from workbench.ui.text.spans import Span, swatch_spans
 from workbench.ui.theme import Theme
 from workbench.words.known import no_readings_text, timed_seconds
 from workbench.words.runs import heads_text, kind_text, splits_text
-from workbench.words.times import counted, ended_text, launches_text, modes_text, protocol_tip
+from workbench.words.times import counted, counts_text, ended_text, modes_text, protocol_tip
 
 INDENT = "&nbsp;" * 4  # of what belongs to the line above
 
@@ -113,28 +114,14 @@ class LatencyRun:
         """How the times were obtained, and of what problem beside its shape, the most important first."""
         latency = next(iter(self.latencies.values()), None)
         problem = self.record.started.request.problem
-        parts = [f"{self.protocol_name} protocol", self._counts_text()]
+        taken = [self.latencies.get(role, len(launches)) for role, launches in self.launches.items()]
+        parts = [f"{self.protocol_name} protocol", counts_text(protocol_of(self.protocol_name), taken)]
         parts += [counted(latency.warmups, "warm-up")] if latency is not None else []
         parts += [kind_text(problem), heads_text(problem), *self._clock_words()]
         parts += [counted(latency.rounds, "round")] if latency is not None and latency.rounds else []
         late = sum(latency.late_samples for latency in self.latencies.values())
         parts += [f"{counted(late, 'sample')} may hold launch cost"] if late else []
         return [part for part in parts if part]
-
-    def _counts_text(self) -> str:
-        """How many launches there are of each: "50 launches each", "320 replays × 25 launches + 12 launches"."""
-        latencies, samples = self.latencies, self.launches
-        unit = ("replay",) if self.protocol_name == "graph" else ("launch", "launches")
-        counts = [
-            launches_text(latencies[role]) if role in latencies else counted(len(launches), *unit)
-            for role, launches in samples.items()
-        ]
-        if len(set(counts)) == 1:
-            return counts[0] + " each" * (len(counts) > 1)
-        words = {count.rpartition(" ")[2] for count in counts}
-        if len(words) == 1 and not any("×" in count for count in counts):
-            return f"{' + '.join(count.partition(' ')[0] for count in counts)} {words.pop()}"
-        return " + ".join(counts)
 
     def details(self) -> str:
         """How the times were obtained, in full, for a tooltip."""

@@ -172,10 +172,8 @@ def notes_texts(ceilings: Ceilings) -> tuple[str, ...]:
     notes, count = ceilings.notes, len(ceilings.notes)
     if not notes:
         return ()
-    if ceilings.warnings is None:
-        return (*notes, "device not watched")
-    brief = "; ".join(note.rpartition(": ")[0] or note for note in notes)
-    return ("; ".join(notes), brief, f"{count} warning{'s' * (count > 1)}")
+    told = ("; ".join(notes), "; ".join(ceilings.brief_notes))
+    return told if ceilings.warnings is None else (*told, f"{count} warning{'s' * (count > 1)}")
 
 
 def ceilings_tip(ceilings: Ceilings) -> str:
