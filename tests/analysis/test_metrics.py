@@ -16,12 +16,11 @@ from workbench.analysis.metrics import (
     best_ratio,
     comparable_ratio,
     find_metric,
-    format_range,
-    format_time,
     metrics_on,
     ratio,
     times_floor,
 )
+from workbench.analysis.numbers import format_range, format_time
 from workbench.run import codec
 from workbench.run.ceilings import Ceilings
 from workbench.run.events import Rechecked

@@ -1,4 +1,4 @@
-"""What is said about a measurement: METRICS, the ratio to the baseline, and times as people read them.
+"""What is said about a measurement: METRICS, the ratio to the baseline, and how well a median is known.
 
 A new metric is one entry in METRICS: the table of runs, what is copied of it, the trend and JSON take it from there.
 """
@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import floor, hypot, inf, isfinite, log10
+from math import hypot, inf
 from typing import Literal
 
 import numpy as np
 
+from workbench.analysis.numbers import error_text, format_time
 from workbench.analysis.traffic import floor_time, least_bytes
 from workbench.run.ceilings import Ceilings
 from workbench.run.measurement import Latency, Measurement, Resources
@@ -20,8 +21,6 @@ from workbench.run.record import RunRecord
 from workbench.stats.summary import Interval, Ratio, median_interval, unseen_by
 
 Better = Literal["lower", "higher", "neither"]
-
-SIGNIFICANT_DIGITS = 4
 
 
 def comparable_ratio(record: RunRecord) -> Ratio | None:
@@ -87,36 +86,6 @@ def _interval_from(samples: bytes, unseen: float) -> Interval | None:
     return interval if interval.is_bounded else None
 
 
-def format_time(us: float) -> str:
-    """`us` microseconds with its unit, in at most four significant digits: 762.6 µs, 1.41 ms, 2.3 s."""
-    return " ".join(_number_and_unit(us))
-
-
-def format_range(low_us: float, high_us: float) -> str:
-    """Two times with the unit said once where it is the same: 94.69–96.15 µs, 980 µs – 1.2 ms."""
-    (low, *of_low), (high, *of_high) = _number_and_unit(low_us), _number_and_unit(high_us)
-    if of_low and of_low == of_high:
-        return " ".join((f"{low}–{high}", *of_high))
-    return f"{format_time(low_us)} – {format_time(high_us)}"
-
-
-def _number_and_unit(us: float) -> tuple[str, ...]:
-    """A time's number and its unit; what is no time has none."""
-    if not isfinite(us):
-        return ("n/a",)
-    rounded = _rounded(us)
-    for unit, size in (("µs", 1.0), ("ms", 1e3)):
-        if abs(rounded) < 1e3 * size:
-            return f"{rounded / size:.{SIGNIFICANT_DIGITS}g}", unit
-    seconds = rounded / 1e6
-    return f"{seconds:.{SIGNIFICANT_DIGITS}g}" if abs(seconds) < 1e4 else f"{seconds:.0f}", "s"
-
-
-def _rounded(value: float) -> float:
-    """`value` in four significant digits, so that 999.96 µs becomes 1 ms and not 1000 µs."""
-    return round(value, SIGNIFICANT_DIGITS - 1 - floor(log10(abs(value)))) if value else 0.0
-
-
 def _per_us(measurement: Measurement, amount: int) -> float | None:
     """`amount` over the time of a launch; None by the host's clock, which does not time a GPU."""
     us = measurement.latency.figure_us
@@ -138,6 +107,10 @@ def _gigabytes_per_s(measurement: Measurement, _: Ceilings | None) -> float | No
 def _half_width(measurement: Measurement, _: Ceilings | None) -> float | None:
     share = half_width_of(measurement.latency)
     return None if share is None else 100 * share
+
+
+def _max_error(measurement: Measurement, _: Ceilings | None) -> float:
+    return measurement.error.max_abs
 
 
 def times_floor(measurement: Measurement, ceilings: Ceilings | None) -> float | None:
@@ -211,7 +184,7 @@ METRICS = (
     _time("kernel_us", "kernel alone", "on the GPU, by the profiler, with warm caches", lambda t: t.kernel_us),
     Metric("tflops", "TFLOP/s", "TFLOP/s", _tflops, _WORK, ".4g", "higher", at_first=True),
     Metric("bandwidth", "least bandwidth", "GB/s", _gigabytes_per_s, "Q, K, V and output / time", ".4g", "higher"),
-    Metric("max_abs_error", "max error", "", lambda m, _: m.error.max_abs, "against float64", ".4e", at_first=True),
+    Metric("max_abs_error", "max error", "", _max_error, "against float64", ".4e", at_first=True, words=error_text),
     _resource("registers", "registers", "", "of a thread", "neither", lambda r: r.registers),
     _resource("spills", "spills", "", "registers of a thread that have no room", "lower", lambda r: r.spills),
     _resource("shared_bytes", "shared memory", "B", "of a program", "neither", lambda r: r.shared_bytes),

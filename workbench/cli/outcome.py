@@ -8,14 +8,8 @@ from typing import Any
 
 from kernels.plain.tiles import TileConfig
 from workbench.analysis.caveats import computed_precision, of_precision, of_splits
-from workbench.analysis.metrics import (
-    comparable_ratio,
-    format_range,
-    format_time,
-    half_width_of,
-    interval_of,
-    metrics_on,
-)
+from workbench.analysis.metrics import comparable_ratio, half_width_of, interval_of, metrics_on
+from workbench.analysis.numbers import counted, format_range, format_time
 from workbench.run import codec
 from workbench.run.ceilings import Ceilings
 from workbench.run.device_state import COLUMNS
@@ -26,8 +20,9 @@ from workbench.run.protocols import protocol_of
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
 from workbench.stats.summary import Ratio
-from workbench.words.runs import OTHER_BASELINES, named
-from workbench.words.times import NOT_CHECKED_AGAIN, counted, ended_text, figure_text, modes_text, parts_text
+from workbench.words.names import OTHER_BASELINES, named
+from workbench.words.results import NOT_CHECKED_AGAIN
+from workbench.words.times import ended_text, figure_text, modes_text, parts_text
 
 
 def result_object(record: RunRecord) -> dict[str, Any]:

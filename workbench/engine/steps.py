@@ -31,7 +31,7 @@ from workbench.run.events import Comparison, Log, Measured, Progress, Send, Tens
 from workbench.run.measurement import Latency, Measurement, Resources, Role
 from workbench.run.protocols import protocol_of
 from workbench.run.request import RunRequest
-from workbench.words.runs import baseline_text
+from workbench.words.names import baseline_text
 
 NOTHING_KNOWN = Provenance()
 

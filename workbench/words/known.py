@@ -1,47 +1,17 @@
-"""The words for how a time was obtained, so that the headline, the plots and the table say the same."""
+"""What is known of the circumstances of a run, and what was not recorded."""
 
 from __future__ import annotations
 
-from workbench.analysis.metrics import format_range, half_width_of, interval_of
 from workbench.run.device_state import DeviceReadings
 from workbench.run.events import Failed
-from workbench.run.measurement import Latency, Measurement
 from workbench.run.record import RunRecord
-from workbench.words.times import (
-    half_width_text,
-)
 
 UNKNOWN = {
     "device state": "clocks, power, throttling and other processes on the device: whether it was steady is not known",
     "source": "revision and hash of the kernel's source: whether it is the kernel of today is not known",
     "recheck": "a check of the output after timing: whether the timed launches gave the right one is not known",
 }
-INTERVAL_TIP = "95% interval of the median"
 WATCHED = "the device was watched while launches were timed: nothing is known that would have changed the times"
-
-
-def interval_range_text(latency: Latency) -> str:
-    """The 95% interval of the median with its unit; "" without one."""
-    interval = interval_of(latency)
-    return "" if interval is None else format_range(interval.low, interval.high)
-
-
-def how_known_text(name: str, latency: Latency) -> str:
-    """Whose median is known how well: "kernel ±0.6%", "SDPA without an interval"."""
-    known = half_width_text(latency)
-    return f"{name} {known}" if known else f"{name} without an interval"
-
-
-def how_known(measurement: Measurement) -> float:
-    """The half-width of a median's interval, to compare: none at all is the least that can be known."""
-    half = half_width_of(measurement.latency)
-    return float("inf") if half is None else half
-
-
-def timed_seconds(readings: DeviceReadings) -> float | None:
-    """From the begin of the first timed span to the end of the last, s; None where none is known."""
-    timed = readings.timed
-    return max(end for _, end in timed) - min(begin for begin, _ in timed) if timed else None
 
 
 def no_readings_text(readings: DeviceReadings) -> str:

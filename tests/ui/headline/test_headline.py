@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from kernels.plain.tiles import TileConfig
 from tests.samples import GPU, INTERPRETER, from_recording, make_record, recorded_state
 from tests.ui.growing import grow
-from workbench.analysis.metrics import format_time
+from workbench.analysis.numbers import error_text, format_time
 from workbench.run.device_state import DeviceWarning
 from workbench.run.environment import Provenance
 from workbench.run.events import Comparison, DeviceState, Failed, Finished, Measured, Progress, Ready, Samples
@@ -29,7 +29,6 @@ from workbench.ui.headline.findings import chips_of
 from workbench.ui.headline.strip import Headline
 from workbench.ui.text.elided import Badge, ElidedLabel, Note
 from workbench.ui.theme import load_theme
-from workbench.words import runs as words
 
 DARK = load_theme("dark")
 
@@ -110,7 +109,7 @@ def test_done_shows_times_ratio_and_error(
     assert any(faster in text for text in texts)
     assert any("tolerance 0.002" in text for text in texts)
     assert any(text.endswith(", passed") for text in texts)
-    error = words.error_text(record.checked[0].error.rel_fro)
+    error = error_text(record.checked[0].error.rel_fro)
     assert f"relative {error}" in texts
     assert "article 32×16, 64 × 128 × 32" in texts
     assert "SDPA efficient" in texts
@@ -632,7 +631,7 @@ def test_parts_of_the_second_line_never_meet(headline: Headline) -> None:
 
 
 def test_errors_have_two_digits_and_none_is_nought() -> None:
-    assert [words.error_text(value) for value in (3.14e-7, 0.05, 0.0)] == ["3.1e-7", "5.0e-2", "0"]
+    assert [error_text(value) for value in (3.14e-7, 0.05, 0.0)] == ["3.1e-7", "5.0e-2", "0"]
 
 
 @pytest.mark.usefixtures("styled")

@@ -16,7 +16,7 @@ from tests.samples import GPU, INTERPRETER, make_record
 from tests.ui.form.driver import ARTICLE
 from tests.ui.growing import grow
 from tests.ui.panels.on_ceilings import CEILINGS, LARGE, feed, open_panel, run_of
-from workbench.analysis.metrics import format_time
+from workbench.analysis.numbers import format_time
 from workbench.run.device_state import DeviceFacts, DeviceReadings
 from workbench.run.environment import DeviceInfo, Provenance
 from workbench.run.events import CeilingsMeasured, DeviceState, Failed, Measured, Ready

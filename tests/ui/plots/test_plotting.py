@@ -12,6 +12,7 @@ from PyQt6.QtCore import QPointF, QRectF
 from PyQt6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
+from workbench.analysis.numbers import number
 from workbench.run.events import Failed, FailureKind
 from workbench.ui.files.pictures import take_picture
 from workbench.ui.plots.axes import CountAxis, IndexAxis, ValueAxis, log_ticks, text_width
@@ -30,7 +31,6 @@ from workbench.ui.plots.map_cells import COLORS, MASKED, MAX_CELLS, MINUS_INF, N
 from workbench.ui.text.cards import MessageCard, PlotStack
 from workbench.ui.text.spans import Span, SpanLine, shorten_together
 from workbench.ui.theme import load_theme
-from workbench.words.runs import number
 
 THEME = load_theme("dark")
 

@@ -9,9 +9,9 @@ from PyQt6.QtCore import QRectF, QSize, Qt
 from PyQt6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
+from workbench.analysis.numbers import counted
 from workbench.ui.text.elided import ElidedLabel
 from workbench.ui.theme import Theme
-from workbench.words.times import counted
 
 SPACE = 6  # px between chips
 PADDING = 7  # px beside a chip's text

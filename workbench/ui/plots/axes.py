@@ -11,7 +11,7 @@ import pyqtgraph as pg
 from PyQt6.QtGui import QFont, QFontMetricsF
 from PyQt6.QtWidgets import QApplication
 
-from workbench.words.runs import number
+from workbench.analysis.numbers import number
 
 BREAK = "<br>"  # between the lines of an axis's name
 

@@ -8,12 +8,13 @@ from typing import Literal
 
 from kernels.plain.tiles import AUTO_SPLITS
 from workbench.analysis.metrics import Metric, find_metric
+from workbench.analysis.numbers import error_text
 from workbench.run.events import Failed
 from workbench.run.measurement import Role
 from workbench.run.record import RunRecord
 from workbench.ui.headline.lines import changed_line
-from workbench.words.runs import error_text, failure_words, kernel_text, splits_text, wrong_text
-from workbench.words.times import remedy_text
+from workbench.words.names import kernel_text, splits_text
+from workbench.words.results import failure_words, remedy_text, wrong_text
 
 Tone = Literal["", "muted", "good", "bad", "warn"]
 SortValue = float | str | tuple[str, str, int]

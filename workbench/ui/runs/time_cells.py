@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from workbench.analysis.metrics import best_ratio, format_range, format_time, half_width_of, interval_of
+from workbench.analysis.metrics import best_ratio, half_width_of, interval_of
+from workbench.analysis.numbers import format_range, format_time
 from workbench.run.measurement import Latency, Role
 from workbench.run.protocols import FigureKind
 from workbench.run.record import RunRecord
 from workbench.ui.headline.findings import chips_of, method_of
 from workbench.ui.runs.cells import Cell, Tone, copied, missing_cell, words_cell
-from workbench.words.known import INTERVAL_TIP, interval_range_text, watched_text
-from workbench.words.runs import NOT_PAIRED, PAIRED, against_text, bounds_text, comparison_text, named, wrong_text
+from workbench.words.known import watched_text
+from workbench.words.names import named
+from workbench.words.results import NOT_PAIRED, PAIRED, against_text, bounds_text, comparison_text, wrong_text
 from workbench.words.times import (
+    INTERVAL_TIP,
     figure_kind,
     figure_text,
     figure_tip,
     half_width_text,
+    interval_range_text,
     launches_text,
     parts_text,
     protocol_tip,

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from kernels.plain.tiles import TileConfig
 from tests.samples import GPU, INTERPRETER, events_of, make_record, recorded_state
 from tests.ui.growing import grow
-from workbench.analysis.metrics import format_time
+from workbench.analysis.numbers import format_time
 from workbench.run.device_state import DeviceReadings
 from workbench.run.environment import INTERPRETER_LABEL
 from workbench.run.events import DeviceState, Failed, Finished, Measured, Samples

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.analysis.metrics import format_range, format_time
+from workbench.analysis.numbers import counted, format_range, format_time
 from workbench.run.environment import INTERPRETER_LABEL
 from workbench.run.measurement import ROLES, Latency, Role
 from workbench.run.protocols import protocol_of
@@ -18,9 +18,9 @@ from workbench.ui.panels.latency.marks import BAND_ALPHA
 from workbench.ui.text.cards import baseline_title, colored, kernel_title, swatch
 from workbench.ui.text.spans import Span, swatch_spans
 from workbench.ui.theme import Theme
-from workbench.words.known import no_readings_text, timed_seconds
-from workbench.words.runs import heads_text, kind_text, splits_text
-from workbench.words.times import counted, counts_text, ended_text, modes_text, protocol_tip
+from workbench.words.known import no_readings_text
+from workbench.words.names import heads_text, kind_text, splits_text
+from workbench.words.times import counts_text, ended_text, modes_text, protocol_tip, timed_seconds
 
 INDENT = "&nbsp;" * 4  # of what belongs to the line above
 

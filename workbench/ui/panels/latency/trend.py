@@ -20,7 +20,7 @@ from workbench.ui.panels.latency.plots import time_plot
 from workbench.ui.plots.axes import NamedAxis, text_height, text_width
 from workbench.ui.plots.common import DRAWN, TimeScale, reach, style_plot, time_scale
 from workbench.ui.theme import Theme
-from workbench.words.runs import splits_text
+from workbench.words.names import splits_text
 
 MOST_LABEL = 110.0  # px of an upright label; all plots of the panel give up as much height
 SYMBOLS = ("o", "s", "t", "d", "h", "star", "+")  # one for each kernel and precision, in the order of their first runs

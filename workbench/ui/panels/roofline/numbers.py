@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.analysis.metrics import format_time
+from workbench.analysis.numbers import format_time
 from workbench.analysis.traffic import Floor, fits_cache, floor_time, least_bytes, size_text
 from workbench.run.ceilings import RATES, Ceilings
 from workbench.run.events import Started
 from workbench.run.measurement import Measurement, Role
 from workbench.run.record import RunRecord
-from workbench.words.runs import implementation_text, kernel_text, problem_text
+from workbench.words.names import implementation_text, kernel_text, problem_text
 
 MOST_POINTS = 200
 TERA = 1e12
