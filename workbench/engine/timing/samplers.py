@@ -114,7 +114,7 @@ class Profiled(GpuSampler):
         self._busy: list[FloatArray] = []
 
     @property
-    def kernel_us(self) -> float | None:  # type: ignore[override]
+    def kernel_us(self) -> float | None:
         """The median of the samples: launched one by one, the gaps between a launch's kernels are the CPU's."""
         return float(np.median(np.concatenate(self._busy))) if self._busy else None
 
@@ -144,23 +144,17 @@ class Profiled(GpuSampler):
         return found.busy
 
 
-class OnHost:
+class OnHost(Sampler):
     """The host's clock around each launch, on the interpreter; a short one is launched once before, not timed."""
 
     clock = "host"
-    batch = launches_per_sample = 1
-    flush_bytes = late_samples = lost_sessions = 0
-    launched_us: float | None = None
-    kernel_us: float | None = None
-    kernel_names: tuple[str, ...] = ()
+    warmups = 1
 
     def __init__(self, launch: Launch, most: int, clock: Clock | None = None) -> None:
         self._launch = launch
         self._most = most
         self._clock = clock or HostClock()
         self._leads = False
-        self.warmups = 1
-        self.round_size = 1
 
     def prepare(self, stop: StopFlag) -> None:
         stop.check()
