@@ -20,7 +20,6 @@ from workbench.analysis.metrics import (
     ratio,
     times_floor,
 )
-from workbench.analysis.numbers import format_range, format_time
 from workbench.run import codec
 from workbench.run.ceilings import Ceilings
 from workbench.run.events import Rechecked
@@ -230,33 +229,6 @@ def test_inverse_ratio_keeps_low_below_high() -> None:
 @pytest.mark.parametrize(("low", "high", "level"), [(0.9, 1.1, True), (1.01, 1.1, False), (0.8, 0.99, False)])
 def test_level_means_that_the_interval_holds_one(low: float, high: float, level: bool) -> None:
     assert Ratio(1.0, low, high).is_level is level
-
-
-@pytest.mark.parametrize(
-    ("us", "text"),
-    [
-        (762.6, "762.6 µs"),
-        (762.64, "762.6 µs"),
-        (1410.0, "1.41 ms"),
-        (1412.3, "1.412 ms"),
-        (2.3e6, "2.3 s"),
-        (999.94, "999.9 µs"),
-        (999.96, "1 ms"),
-        (999_960.0, "1 s"),
-        (0.01234, "0.01234 µs"),
-        (0.0, "0 µs"),
-        (1.2e10, "12000 s"),
-        (float("nan"), "n/a"),
-        (float("inf"), "n/a"),
-    ],
-)
-def test_format_time(us: float, text: str) -> None:
-    assert format_time(us) == text
-
-
-def test_format_range_says_a_common_unit_once() -> None:
-    assert format_range(94.69, 96.15) == "94.69–96.15 µs"
-    assert format_range(980.0, 1200.0) == "980 µs – 1.2 ms"
 
 
 def test_metrics_import_no_qt() -> None:

@@ -7,19 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.samples import INTERPRETER, make_latency
+from tests.samples import INTERPRETER, make_latency, make_record
 from workbench.analysis.metrics import interval_of
-from workbench.analysis.numbers import counted
 from workbench.engine.device.watch import Watch
 from workbench.engine.host.stopping import StopFlag
 from workbench.engine.timing.measure import time_in_turns
-from workbench.run.events import Failed, Progress, RunEvent
+from workbench.run.events import Progress, RunEvent
 from workbench.run.measurement import Ending, Latency
 from workbench.run.protocols import PROTOCOLS
 from workbench.run.request import Problem, RunRequest
 from workbench.stats.modes import Modes
 from workbench.stats.summary import BETWEEN_RUNS, Interval, median_interval
-from workbench.words.results import remedy_text
 from workbench.words.times import (
     counts_text,
     counts_time,
@@ -27,6 +25,9 @@ from workbench.words.times import (
     figure_text,
     figure_tip,
     half_width_text,
+    how_known,
+    how_known_text,
+    interval_range_text,
     launches_text,
     modes_text,
     protocol_tip,
@@ -40,11 +41,6 @@ def of_half(latency: Latency, half: float, **changes: object) -> Latency:
     """`latency` whose median is known to `half`."""
     interval = Interval(latency.median * (1 - half), latency.median * (1 + half))
     return replace(latency, interval=interval, **changes)  # type: ignore[arg-type]
-
-
-def test_one_of_a_thing_is_no_plural() -> None:
-    assert counted(1, "launch", "launches") == "1 launch"
-    assert counted(20_000, "sample") == "20,000 samples"
 
 
 @pytest.mark.parametrize(
@@ -114,14 +110,7 @@ def test_a_protocol_means_something_else_by_the_hosts_clock() -> None:
 def test_times_of_modes_are_written_as_all_times_are() -> None:
     text = modes_text(Modes((28_040.0, 31_980.0), (0.3, 0.7)))
     assert text == "two modes: 28.04 ms (30%) and 31.98 ms (70%)"
-
-
-@pytest.mark.parametrize(
-    ("remedy", "words"),
-    [("fewer stages", "Try: fewer stages"), ("Try a smaller\ntile.", "Try a smaller tile."), ("", "")],
-)
-def test_what_to_try_says_try_once(remedy: str, words: str) -> None:
-    assert remedy_text(Failed("timeout", "", remedy)) == words
+    assert modes_text(Modes((383.6, 1389.6), (0.82, 0.18))) == "two modes: 383.6 µs (82%) and 1.39 ms (18%)"
 
 
 def test_steps_are_counted_and_limits_are_of_time() -> None:
@@ -157,3 +146,24 @@ def test_a_lopsided_interval_says_both_its_sides(below: float, above: float, tex
     latency = replace(latency, interval=Interval(latency.median * (1 - below), latency.median * (1 + above)))
     assert half_width_text(latency) == text
     assert ended_text(latency, REQUEST).endswith(f"median {text}")
+
+
+def test_an_unbounded_or_missing_interval_is_no_number() -> None:
+    latency = make_latency(np.full(3, 5.0), "cold")
+    for interval in (None, Interval(0.0, float("inf"))):
+        few = replace(latency, interval=interval, ended_by="time")
+        assert half_width_text(few) == "" and interval_range_text(few) == ""
+        assert how_known_text("SDPA", few) == "SDPA without an interval"
+
+
+def test_protocols_have_their_meaning() -> None:
+    assert protocol_tip("cold") == f"cold: {PROTOCOLS['cold'].meaning}"
+    assert protocol_tip("of a later version") == "of a later version"
+
+
+def test_of_two_medians_the_one_without_an_interval_is_known_least() -> None:
+    record = make_record(1, Problem(8, 32, 4), protocol="warm")
+    kernel, baseline = (m.measurement for m in record.measured)
+    few = replace(baseline, latency=replace(baseline.latency, samples=np.full(3, 5.0), interval=None))
+    wide = replace(kernel, latency=replace(kernel.latency, interval=Interval(0.0, 1e6)))
+    assert max([few, wide, kernel], key=how_known) is few

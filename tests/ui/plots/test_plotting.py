@@ -12,7 +12,6 @@ from PyQt6.QtCore import QPointF, QRectF
 from PyQt6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from workbench.analysis.numbers import number
 from workbench.run.events import Failed, FailureKind
 from workbench.ui.files.pictures import take_picture
 from workbench.ui.plots.axes import CountAxis, IndexAxis, ValueAxis, log_ticks, text_width
@@ -33,21 +32,6 @@ from workbench.ui.text.spans import Span, SpanLine, shorten_together
 from workbench.ui.theme import load_theme
 
 THEME = load_theme("dark")
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (381.94, "381.9"),
-        (1234.5, "1,234"),
-        (3.13e-7, "3.130e-7"),
-        (0.0, "0"),
-        (-np.inf, "−inf"),
-        (np.nan, "NaN"),
-    ],
-)
-def test_number(value: float, text: str) -> None:
-    assert number(value) == text
 
 
 @pytest.mark.parametrize(
