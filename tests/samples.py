@@ -8,7 +8,7 @@ import numpy as np
 
 from kernels.plain.tiles import TileConfig
 from tests.engine.device.recorded_nvml import OWN, columns_of, facts_of, load
-from workbench.run.device_state import COLUMNS, DeviceTrace, Process, find_warnings
+from workbench.run.device_state import COLUMNS, DeviceReadings, Process, find_warnings
 from workbench.run.environment import DeviceInfo
 from workbench.run.events import (
     Checked,
@@ -199,7 +199,7 @@ def recorded_state(name: str) -> DeviceState:
     data = load(name)
     columns = columns_of(data)
     others = [p for p in data["processes"] if p["pid"] != OWN]
-    trace = DeviceTrace.of_rows(
+    trace = DeviceReadings.of_rows(
         np.array([columns[column] for column in COLUMNS]).T,
         processes=tuple(Process(p["pid"], p["name"], p["used_bytes"], 0.0, columns["t"][-1]) for p in others),
         timed=tuple((begin, end) for begin, end in data["timed"]),

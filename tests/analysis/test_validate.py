@@ -18,7 +18,8 @@ from workbench.analysis.estimate import (
 from workbench.analysis.presets import PRESETS, WELCOME, Preset, find_preset
 from workbench.analysis.validate import find_faults
 from workbench.run.environment import BaselineInfo, DeviceInfo, VariantInfo
-from workbench.run.request import PROTOCOLS, Problem, RunRequest
+from workbench.run.protocols import PROTOCOLS
+from workbench.run.request import Problem, RunRequest
 
 BLOCKS = (16, 32, 64, 128, 256)
 DTYPES = ("fp32", "fp16", "bf16")

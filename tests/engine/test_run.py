@@ -113,7 +113,7 @@ def test_in_turns_both_are_timed_before_either_is_measured(host: KernelHost) -> 
             assert (latency.protocol, latency.clock, latency.ended_by) == ("warm", "host", "samples")
             assert len(latency.samples) == latency.launches == 40 and latency.interval is not None
     state = next(e for e in events if isinstance(e, DeviceState))
-    assert len(state.trace.t) == 0 and "interpreter" in state.trace.missing[0].reason
+    assert len(state.readings.t) == 0 and "interpreter" in state.readings.missing[0].reason
     assert {w.kind for w in state.warnings} <= {"cpu"}, "none but of a CPU that other tests keep busy"
     assert all(e.bits_equal and e.deterministic and not e.failed for e in events if isinstance(e, Rechecked))
 

@@ -25,7 +25,7 @@ from workbench.run.events import CeilingsMeasured, Failed, Log, Progress, Ready,
 from workbench.run.record import RunBuilder, RunRecord
 from workbench.run.request import RunRequest
 from workbench.run.session import Session, SessionError
-from workbench.words.times import remedy_text
+from workbench.words.results import remedy_text
 
 
 @dataclass

@@ -12,12 +12,10 @@ from workbench import __version__
 from workbench.analysis.validate import SPLITS_ALLOWED
 from workbench.cli.exits import UsageError
 from workbench.cli.output import out
-from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, PRECISIONS, PROTOCOLS, SDPA_CHOICES
+from workbench.run.protocols import PROTOCOLS
+from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, PRECISIONS, SDPA_CHOICES
 from workbench.ui.places import Docked
 from workbench.ui.sizes import LEAST_SIZE, MOST_SIZE
-
-# It has its own counts, and heeds no limit.
-FIXED_COUNT = "article"
 
 _EPILOG = """\
 exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed;
@@ -164,9 +162,9 @@ def _add_tile(tile: argparse._ArgumentGroup) -> None:
 
 
 def _add_measuring(measuring: argparse._ArgumentGroup) -> None:
-    protocols = "; ".join(f"{name}: {meaning}" for name, meaning in PROTOCOLS.items())
+    protocols = "; ".join(f"{name}: {protocol.meaning}" for name, protocol in PROTOCOLS.items())
     measuring.add_argument("--protocol", metavar="|".join(PROTOCOLS), help=protocols)
-    other = f"not for {FIXED_COUNT}"
+    other = f"not for {', '.join(name for name, protocol in PROTOCOLS.items() if protocol.has_fixed_counts)}"
     measuring.add_argument("--max-seconds", type=float, metavar="S", help=f"limit of timing both (default 5; {other})")
     measuring.add_argument(
         "--max-samples", type=int, metavar="COUNT", help=f"limit of samples of each (default 20000; {other})"

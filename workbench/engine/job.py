@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,12 +23,10 @@ from workbench.engine.provenance import Sources
 from workbench.run.ceilings import NOT_MEASURED, Ceilings, CeilingsError, load_ceilings, save_ceilings
 from workbench.run.device_state import DeviceFacts
 from workbench.run.environment import DeviceInfo
-from workbench.run.events import CeilingsMeasured, Finished, Log, Ready, RunEvent, Started
+from workbench.run.events import CeilingsMeasured, Finished, Log, Ready, Send, Started
 from workbench.run.request import RunRequest
 
 __all__ = ["describe_failure", "is_broken", "measure_ceilings", "prepare", "run"]
-
-Send = Callable[[RunEvent], None]
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,7 @@ def prepare(wanted_device: str) -> Ready:
 
 
 def run(request: RunRequest, send: Send, stop: StopFlag) -> None:
-    """Check, time and trace the kernel and SDPA; sends `Started` first and `Finished` last, or raises.
+    """Check and time kernel and baseline, and trace the kernel; sends `Started` first and `Finished` last, or raises.
 
     `Started` has the request with the tile that was chosen where the request leaves it open.
     """

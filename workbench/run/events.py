@@ -8,11 +8,12 @@ natural-log units of the scaled score q.k / sqrt(D).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
 from workbench.run.ceilings import Ceilings
-from workbench.run.device_state import DeviceTrace, DeviceWarning
+from workbench.run.device_state import DeviceReadings, DeviceWarning
 from workbench.run.environment import BaselineInfo, DeviceInfo, Provenance, VariantInfo
 from workbench.run.measurement import ErrorStats, Measurement, Role
 from workbench.run.request import RunRequest
@@ -52,11 +53,15 @@ class Started:
 
 @dataclass(frozen=True)
 class Progress:
-    """What the engine is doing now; `done` of `total` steps of that phase (0 of 0: not countable)."""
+    """What the engine is doing now; `done` of `total` of that phase (0 of 0: not countable).
+
+    `unit` is what they count: steps, or milliseconds of the phase's limit.
+    """
 
     phase: str
     done: int = 0
     total: int = 0
+    unit: Literal["steps", "ms"] = "steps"
 
 
 @dataclass(frozen=True)
@@ -120,10 +125,10 @@ class Rechecked:
 class DeviceState:
     """What the device did so far in this run, and what of it must be said beside the result; the last is complete.
 
-    Where nothing can be read, the trace is empty and says why.
+    Where nothing can be read, there are no readings, and they say why.
     """
 
-    trace: DeviceTrace
+    readings: DeviceReadings
     warnings: tuple[DeviceWarning, ...] = ()
 
 
@@ -190,12 +195,16 @@ class Log:
 
 @dataclass(frozen=True)
 class Failed:
-    """A run's one failure: what happened, and in `remedy` what to try."""
+    """A run's one failure: what happened, and in `remedy` what to try.
+
+    `resource` is what a kernel needs more of than there is ("shared memory"), "" where it is not known.
+    """
 
     kind: FailureKind
     message: str
     remedy: str = ""
     traceback: str = ""
+    resource: str = ""
 
 
 @dataclass(frozen=True)
@@ -222,3 +231,5 @@ RunEvent = (
     | Failed
     | Finished
 )
+Send = Callable[[RunEvent], None]
+"""Hands an event to whoever follows the run."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from workbench.analysis.numbers import counted
 from workbench.run.events import Started
-from workbench.words.runs import heads_text, inputs_text, kernel_text, splits_text
-from workbench.words.times import counted
+from workbench.words.names import heads_text, inputs_text, kernel_text, splits_text
 
 
 def caption_text(started: Started) -> str:

@@ -19,7 +19,7 @@ from workbench.run.events import Rechecked, RunEvent
 from workbench.run.measurement import ErrorStats
 from workbench.run.record import RunBuilder
 from workbench.run.request import Problem, RunRequest
-from workbench.words.times import NOT_LAUNCHED_AGAIN
+from workbench.words.results import NOT_LAUNCHED_AGAIN
 
 EXPECTED = torch.randn(1, 2, 8, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 RIGHT = EXPECTED.float()

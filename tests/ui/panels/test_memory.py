@@ -16,8 +16,8 @@ from tests.samples import GPU, INTERPRETER, make_record
 from tests.ui.form.driver import ARTICLE
 from tests.ui.growing import grow
 from tests.ui.panels.on_ceilings import CEILINGS, LARGE, feed, open_panel, run_of
-from workbench.analysis.metrics import format_time
-from workbench.run.device_state import DeviceFacts, DeviceTrace
+from workbench.analysis.numbers import format_time
+from workbench.run.device_state import DeviceFacts, DeviceReadings
 from workbench.run.environment import DeviceInfo, Provenance
 from workbench.run.events import CeilingsMeasured, DeviceState, Failed, Measured, Ready
 from workbench.run.record import RunRecord
@@ -151,7 +151,7 @@ def test_ceilings_of_another_power_limit_or_gpu_are_not_this_ones(panel: MemoryP
     assert panel.numbers is not None and panel.numbers.movable is None
     feed(panel, replace(limited, started=record.started))
     assert panel.numbers.movable is not None, "a run that does not say"
-    other = DeviceTrace.of_rows(np.zeros((0, 7)), facts=DeviceFacts(uuid="GPU-2"))
+    other = DeviceReadings.of_rows(np.zeros((0, 7)), facts=DeviceFacts(uuid="GPU-2"))
     feed(panel, replace(record, device_state=DeviceState(other)))
     assert panel.numbers.movable is None
 

@@ -31,24 +31,8 @@ from workbench.ui.plots.map_cells import (
 from workbench.ui.plots.scale import scale_exponent, time_scale, times_ten
 from workbench.ui.text.fit import text_width
 from workbench.ui.theme import load_theme
-from workbench.words.runs import number
 
 THEME = load_theme("dark")
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (381.94, "381.9"),
-        (1234.5, "1,234"),
-        (3.13e-7, "3.130e-7"),
-        (0.0, "0"),
-        (-np.inf, "−inf"),
-        (np.nan, "NaN"),
-    ],
-)
-def test_number(value: float, text: str) -> None:
-    assert number(value) == text
 
 
 @pytest.mark.parametrize(

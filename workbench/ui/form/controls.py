@@ -14,11 +14,12 @@ from kernels.plain.tiles import AUTO_SPLITS, TileConfig, resolved_splits
 from workbench.analysis.presets import PRESETS, find_preset
 from workbench.analysis.validate import Fault
 from workbench.run.events import Ready
-from workbench.run.request import DTYPES, INPUT_DISTRIBUTIONS, PRECISIONS, PROTOCOLS, SDPA_CHOICES, Problem, RunRequest
+from workbench.run.protocols import PROTOCOLS, protocol_of
+from workbench.run.request import DTYPES, INPUT_DISTRIBUTIONS, PRECISIONS, SDPA_CHOICES, Problem, RunRequest
 from workbench.ui.form.estimate import EstimateLabel
 from workbench.ui.form.fields import Choice, IntField, show_value
 from workbench.ui.form.rows import Row, add_rows, add_title, make_row, unreadable
-from workbench.ui.form.rules import ARTICLE, FormRules, Settled, is_exact, is_preset, look_up
+from workbench.ui.form.rules import FormRules, Settled, is_exact, is_preset, look_up
 from workbench.ui.form.specs import BEST_TILE_TIP, CUSTOM, FIELDS, SDPA_TIPS, TILE_GROUP, make_preset_row
 from workbench.ui.places import Place
 
@@ -241,14 +242,16 @@ class Controls(QWidget):
         self._choice("kernel").set_reasons(self._rules.kernel_reasons(request))
         no_gpu = {} if self._rules.ready is None or self._rules.ready.has_gpu else {"cuda": NO_GPU}
         self._choice("device").set_reasons(no_gpu)
-        protocol = PROTOCOLS.get(request.protocol, "unknown")
-        self._choice("protocol").setToolTip(f"How launches are timed, {request.protocol}: {protocol}.")
+        protocol = protocol_of(request.protocol)
+        self._choice("protocol").setToolTip(
+            f"How launches are timed, {protocol.name}: {protocol.meaning or 'unknown'}."
+        )
         choices = (("sdpa", SDPA_CHOICES), ("dtype", DTYPES), ("precision", PRECISIONS), ("protocol", PROTOCOLS))
         for name, values in choices:
             self._choice(name).set_reasons(self._rules.reasons(request, name, values))
         # A field with one value left is disabled as a whole, unless it has another: then it must be changed.
         self._rows["precision"].allow(self._rules.reason(request, "precision", "tf32") if is_exact(request) else "")
-        fixed = "protocol article times a fixed number of launches" if request.protocol == ARTICLE else ""
+        fixed = f"protocol {protocol.name} times a fixed number of launches" if protocol.has_fixed_counts else ""
         wrong = self._rules.reason(request, "max_seconds", request.max_seconds)  # which must be mended
         self._rows["max_seconds"].allow("" if wrong else fixed)
         for name, value, always in (("causal", True, (False,)), ("splits", 2, (1, AUTO_SPLITS))):

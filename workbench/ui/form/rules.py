@@ -50,7 +50,8 @@ class FormRules:
 
     def reason(self, request: RunRequest, name: str, value: object) -> str:
         """Why the field `name` cannot be `value` while all else stays, in one line; "" if it can."""
-        return self._message(put(request, name, value), name)
+        fault = self._fault(put(request, name, value), name)
+        return fault.message if fault is not None else ""
 
     def reasons(self, request: RunRequest, name: str, values: Iterable[str]) -> dict[str, str]:
         """The `values` that the field `name` cannot take, with the reason of each."""
@@ -128,22 +129,21 @@ class FormRules:
         moving = {"dtype", "precision", "sdpa", *TILE_FIELDS}.difference(also)
         return (f for f in self.faults(request) if f not in anyway and f.field not in moving)
 
-    def _message(self, request: RunRequest, name: str) -> str:
-        return next((fault.message for fault in self.faults(request) if fault.field == name), "")
+    def _fault(self, request: RunRequest, name: str) -> Fault | None:
+        return next((fault for fault in self.faults(request) if fault.field == name), None)
 
     def _moved(self, settled: Settled, name: str, order: tuple[str, ...]) -> Settled:
         """The nearest of `order` for the field `name` if it has a fault, with a note; else the same."""
         request = settled.request
-        fault = self._message(request, name)
-        if not fault:
+        fault = self._fault(request, name)
+        if fault is None:
             return settled
         value = str(look_up(request, name))
         able = (other for other in _nearest_first(value, order, name) if not self.reason(request, name, other))
         other = next(able, value)
         if other == value:
             return settled
-        why = fault.partition("; ")[2] or fault
-        return Settled(put(request, name, other), {**settled.notes, name: f"was {value}: {why}"})
+        return Settled(put(request, name, other), {**settled.notes, name: _moved_text(value, fault)})
 
     def _with_precision(self, settled: Settled) -> Settled:
         """A precision and a backend that take the dtype."""
@@ -161,11 +161,16 @@ class FormRules:
             request = put(request, "splits", 1)
         limits = (("block_m", variant.block_ms), ("block_n", variant.block_ns), ("num_warps", variant.warps))
         for name, allowed in (*limits, ("splits", (1,))):
-            fault, value = self._message(request, name), getattr(request.tile, name)
-            if fault:
+            fault, value = self._fault(request, name), getattr(request.tile, name)
+            if fault is not None:
                 request = put(request, name, min(allowed, key=lambda other: abs(other - value)))
-                notes[name] = f"was {value}: {fault.partition('; ')[2] or fault}"
+                notes[name] = _moved_text(value, fault)
         return Settled(request, notes)
+
+
+def _moved_text(value: object, fault: Fault) -> str:
+    """What a field was, and what is allowed instead."""
+    return f"was {value}: {fault.allowed or fault.found}"
 
 
 def is_exact(request: RunRequest) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from workbench.analysis.presets import PRESETS
 from workbench.analysis.validate import BLOCK_RANGE, STAGES
-from workbench.run.request import INPUT_DISTRIBUTIONS, PROTOCOLS, WARPS, RunRequest
+from workbench.run.protocols import PROTOCOLS
+from workbench.run.request import INPUT_DISTRIBUTIONS, WARPS, RunRequest
 from workbench.ui.form.fields import AutoField, Choice, Field, Flag, FloatField, IntField, SecondsField
 from workbench.ui.form.rows import Row, make_row
 from workbench.ui.form.rules import look_up
@@ -205,7 +206,7 @@ _MEASURING = (
         "Protocol",
         "",
         "How launches are timed; every figure names it.",
-        lambda: Choice(PROTOCOLS),
+        lambda: Choice({name: protocol.meaning for name, protocol in PROTOCOLS.items()}),
     ),
     FieldSpec(
         "Measuring",

@@ -10,10 +10,10 @@ from PyQt6.QtCore import QSize
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QWidget
 
+from workbench.analysis.numbers import counted
 from workbench.ui.text.elided import Badge
 from workbench.ui.text.fit import longest
 from workbench.ui.theme import Theme
-from workbench.words.times import counted
 
 SPACE = 6  # px between chips
 GROUND = 38  # alpha of a chip's colour behind its text

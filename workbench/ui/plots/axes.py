@@ -9,8 +9,8 @@ from typing import Any
 
 import pyqtgraph as pg
 
+from workbench.analysis.numbers import number
 from workbench.ui.text.fit import longest, text_height, text_width
-from workbench.words.runs import number
 
 BREAK = "<br>"  # between the lines of an axis's name
 

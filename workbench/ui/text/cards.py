@@ -13,7 +13,8 @@ from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
 from workbench.ui.text.spans import colored, swatch_spans
 from workbench.ui.theme import Theme
-from workbench.words.runs import baseline_text, failure_words, kernel_text
+from workbench.words.names import baseline_text, kernel_text
+from workbench.words.results import failure_words
 
 LONGEST_MESSAGE = 700  # characters; the log holds the rest
 

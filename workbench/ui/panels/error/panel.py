@@ -20,7 +20,7 @@ from workbench.ui.text.cards import Empty, PlotStack, baseline_title, kernel_tit
 from workbench.ui.text.fit import text_height
 from workbench.ui.text.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
-from workbench.words.runs import OTHER_BASELINES, head_text
+from workbench.words.names import OTHER_BASELINES, head_text
 
 EMPTY = Empty(
     "Press Run (F5) to compare the kernel's output with float64 attention.",

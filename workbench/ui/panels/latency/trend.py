@@ -20,7 +20,7 @@ from workbench.ui.plots.scale import TimeScale, reach, time_scale
 from workbench.ui.plots.themed import DRAWN, style_plot
 from workbench.ui.text.fit import elided, text_height, text_width
 from workbench.ui.theme import Theme
-from workbench.words.runs import splits_text
+from workbench.words.names import splits_text
 
 MOST_LABEL = 110.0  # px of an upright label; all plots of the panel give up as much height
 SYMBOLS = ("o", "s", "t", "d", "h", "star", "+")  # one for each kernel and precision, in the order of their first runs

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kernels.plain.tiles import TileConfig, with_resolved_splits
 from kernels.plain.traffic import Requested, requested
-from workbench.analysis.metrics import format_time
+from workbench.analysis.numbers import format_time
 from workbench.analysis.traffic import (
     Materialised,
     least_bytes,

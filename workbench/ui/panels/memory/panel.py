@@ -11,6 +11,7 @@ from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QLabel, QVBoxLayout
 
+from workbench.analysis.numbers import unbroken
 from workbench.analysis.traffic import size_text
 from workbench.run.environment import DeviceInfo
 from workbench.ui.panels.bases.ceilings import CeilingsPanel
@@ -21,7 +22,6 @@ from workbench.ui.plots.themed import make_plot, style_plot
 from workbench.ui.text.cards import Empty, swatch
 from workbench.ui.text.fit import text_height
 from workbench.ui.theme import Theme
-from workbench.words.runs import unbroken
 
 EMPTY = Empty(
     "Press Run (F5) to see how many bytes S and P would take, and how many this tile asks for.",

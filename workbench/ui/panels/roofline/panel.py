@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PyQt6.QtCore import QPointF
 from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
-from workbench.analysis.metrics import format_time
+from workbench.analysis.numbers import format_time
 from workbench.analysis.traffic import floor_time
 from workbench.run.ceilings import NOT_MEASURED, Ceilings
 from workbench.run.environment import DeviceInfo

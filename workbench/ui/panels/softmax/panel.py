@@ -25,7 +25,7 @@ from workbench.ui.plots.heatmap import GAP, HeatmapView
 from workbench.ui.text.cards import Empty
 from workbench.ui.text.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
-from workbench.words.runs import head_text
+from workbench.words.names import head_text
 
 EMPTY = Empty(
     "Press Run (F5) to see m and l in every tile of the kernel.",
