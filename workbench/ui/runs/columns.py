@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
+from kernels.plain.launch_options import LAUNCH_OPTIONS
 from workbench.run.record import RunRecord
 from workbench.ui.runs import cells
 from workbench.ui.runs import time_cells as times
@@ -91,8 +93,10 @@ COLUMNS = (
         "±95%", "half the 95% interval of the kernel's median", ("interval half-width (%)",), 9, times.half_width_cell
     ),
     Column("p20 – p80", "the kernel's 20th to 80th percentile", ("p20 (µs)", "p80 (µs)"), 18, times.spread_cell),
-    Column("Warps", "num_warps", ("num_warps",), 6, lambda r: cells.count_cell(r.started.request.tile.num_warps)),
-    Column("Stages", "num_stages", ("num_stages",), 6, lambda r: cells.count_cell(r.started.request.tile.num_stages)),
+    *(
+        Column(one.heading, one.name, (one.name,), 6, partial(cells.option_cell, one), usual=one.auto_text)
+        for one in LAUNCH_OPTIONS
+    ),
     Column("SDPA backend", "what SDPA took", ("SDPA backend",), 12, cells.backend_cell, False),
     Column("SDPA max error", "SDPA's own", ("SDPA max error",), 13, lambda r: cells.max_error_cell(r, "baseline")),
     Column("TFLOP/s", f"of the kernel: {times.WORK_TEXT}", ("TFLOP/s",), 8, times.throughput_cell),

@@ -105,8 +105,10 @@ class MemoryPanel(CeilingsPanel):
         if started is None or (isinstance(self.end, Failed) and self.end.kind == "invalid"):
             self.stack.show_reason(EMPTY, started, self.end)
             return
-        variants = self.ready.variants if self.ready is not None else ()
-        self.numbers = numbers_of(started, self.measured.get("kernel"), variants, self.known.of(started.device))
+        spec = started.kernel
+        if spec is None and self.ready is not None:  # an older run
+            spec = next((k.spec for k in self.ready.kernels if k.name == started.request.kernel), None)
+        self.numbers = numbers_of(started, self.measured.get("kernel"), spec, self.known.of(started.device))
         self._write(self.numbers, started.device)
         self.stack.show_plots()
         self._show(self.numbers)
