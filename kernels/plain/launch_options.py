@@ -62,8 +62,20 @@ NUM_STAGES = LaunchOption(
     tip="num_stages: how many key tiles the compiler keeps in flight (software pipelining). "
     "Each stage takes shared memory anew.",
 )
+MAXNREG = LaunchOption(
+    name="maxnreg",
+    allowed=(AUTO, *range(24, 255, 8)),  # ptxas gives no thread fewer than 24, nor more than 255, by the eight
+    default=AUTO,
+    label="maxnreg",
+    heading="Max regs",
+    mark="r",
+    words="at most {} registers",
+    tip="The most registers that a thread may have. With fewer, more programs run on a multiprocessor at once, and "
+    "what does not fit is spilled to memory. auto or 0: the compiler decides.",
+    unit="registers",
+)
 
-LAUNCH_OPTIONS = (NUM_WARPS, NUM_STAGES)
+LAUNCH_OPTIONS = (NUM_WARPS, NUM_STAGES, MAXNREG)
 
 
 def listed(values: tuple[int, ...]) -> str:

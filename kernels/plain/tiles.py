@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
-from kernels.plain.launch_options import LAUNCH_OPTIONS, NUM_STAGES, NUM_WARPS
+from kernels.plain.launch_options import LAUNCH_OPTIONS, MAXNREG, NUM_STAGES, NUM_WARPS
 
 AUTO_SPLITS = 0
 BLOCKS = (16, 32, 64, 128, 256)
@@ -57,6 +57,7 @@ class TileConfig:
     num_warps: int = NUM_WARPS.default
     num_stages: int = NUM_STAGES.default
     splits: int = 1
+    maxnreg: int = MAXNREG.default
 
     @property
     def label(self) -> str:

@@ -6,13 +6,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from kernels import VARIANTS, KernelVariant, TileConfig
 from kernels.common.checks import Limits
+from kernels.plain.launch_options import AUTO
 from kernels.variants.materialized import MATERIALIZED
 from kernels.variants.split_kv.launch import SPLIT_KV
 
@@ -124,6 +125,27 @@ def compiled(
 def test_a_launch_compiles_plain_and_traced(variant: KernelVariant, compilers: tuple[Compiler, Compiler]) -> None:
     plain, traced = compiled(compilers, variant, variant.spec.dtypes[-1], "ieee")
     assert [name for name, *_ in plain] == [name for name, *_ in traced] != []
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_a_limit_of_registers_reaches_every_kernel_of_a_launch(
+    variant: KernelVariant, compilers: tuple[Compiler, Compiler]
+) -> None:
+    """And one that takes none says why."""
+    allowed = variant.spec.allowed("maxnreg")
+    if allowed == (AUTO,):
+        assert variant.spec.why("maxnreg")
+        return
+    if variant.refusal(Limits("9.0", 132, 232448)):
+        pytest.skip("this Triton is too old")
+
+    def registers(tile: TileConfig) -> int:
+        compilers[0].ask(*words(variant, variant.spec.dtypes[-1], "ieee", tile))
+        return max(registers for *_, registers in compilers[0].answer())
+
+    free = registers(TILE)
+    limit = max(value for value in allowed if value < free)  # products may need nearly all of them: none far below
+    assert registers(replace(TILE, maxnreg=limit)) <= limit < free
 
 
 @pytest.mark.parametrize("name", CHAINS)

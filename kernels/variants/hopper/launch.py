@@ -11,6 +11,7 @@ import triton
 from kernels.common.checks import check_inputs, device_limits, sm_count
 from kernels.common.online_softmax import LOG2E
 from kernels.common.variant import KernelVariant, TileTrace, state_buffers
+from kernels.plain.launch_options import AUTO
 from kernels.plain.precisions import EXACT
 from kernels.plain.spec import Grid, KernelSpec, Limit
 from kernels.plain.tiles import TileConfig, padded_d
@@ -126,6 +127,9 @@ HOPPER = KernelVariant(
         causal=True,
         limits=(
             Limit("num_warps", (NUM_WARPS,)),
+            Limit(
+                "maxnreg", (AUTO,), why="its warpgroups share out the registers of a program unevenly, by themselves"
+            ),
             Limit("block_m", (128,), WIDE_D, f"a third consumer has registers where D is at most {WIDE_D}"),
         ),
         capability="9.0",

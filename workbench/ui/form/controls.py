@@ -125,7 +125,7 @@ class Controls(QWidget):
         grid = QGridLayout(form)
         grid.setContentsMargins(10, 6, 10, 8)
         grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(3)
+        grid.setVerticalSpacing(2)
         grid.setColumnStretch(1, 1)
         add_rows(grid, [self._preset])
         self._add_fields(grid)
