@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from kernels.plain.spec import KernelSpec
 from kernels.plain.tiles import TileConfig
+from kernels.plain.traffic import Streamed
 from tests.engine.device.recorded_nvml import OWN, columns_of, facts_of, load
 from workbench.run.device_state import COLUMNS, DeviceReadings, Process, find_warnings
-from workbench.run.environment import DeviceInfo
+from workbench.run.environment import DeviceInfo, KernelInfo
 from workbench.run.events import (
     Checked,
     Comparison,
@@ -224,3 +227,19 @@ def events_of(record: RunRecord) -> tuple[RunEvent, ...]:
 def from_recording(record: RunRecord, name: str) -> RunRecord:
     """`record` as one that was read from the recording `name`."""
     return replace(record, source=name)
+
+
+def make_kernel(name: str, unavailable: str = "", **facts: Any) -> KernelInfo:
+    """A kernel as an engine announces it: one that takes everything, but for `facts` of its spec."""
+    everything: dict[str, Any] = {
+        "title": name.title(),
+        "description": "a kernel",
+        "dtypes": ("fp32", "fp16", "bf16"),
+        "precisions": ("ieee", "tf32", "bf16x3", "bf16x6"),
+        "movement": Streamed(),
+        "grids": (),
+        "heads": True,
+        "causal": True,
+    }
+    spec = KernelSpec(name, **{**everything, **facts})
+    return KernelInfo(spec, spec.dtypes, unavailable)

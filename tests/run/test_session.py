@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernels import VARIANTS, KernelVariant
 from kernels.plain.tiles import TileConfig
 from tests.samples import events_of, make_record, recorded_state
 from workbench.run.ceilings import Ceilings
@@ -38,6 +39,13 @@ def test_a_run_comes_back_whole(session: Session) -> None:
     assert without_values(loaded) == without_values(record)
     for got, want in zip(arrays_of(loaded), arrays_of(record), strict=True):
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_what_was_known_of_the_kernel_is_kept_with_its_run(session: Session, variant: KernelVariant) -> None:
+    record = make_record(1)
+    session.add(replace(record, started=replace(record.started, kernel=variant.spec)))
+    assert session.summaries()[0].started.kernel == variant.spec
 
 
 def test_a_summary_has_every_sample_and_no_map(session: Session) -> None:

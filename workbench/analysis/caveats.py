@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from math import isfinite
 
+from kernels.plain.precisions import EXACT, PRECISIONS
 from kernels.plain.tiles import AUTO_SPLITS, TileConfig, tiles_per_split
 from workbench.run.device_state import DeviceWarning
 from workbench.run.environment import Mode, Provenance
 from workbench.run.measurement import ErrorStats
 from workbench.run.request import RunRequest
-
-EXACT = "ieee"
-# What a kernel itself splits values for is made on the interpreter too; the others are Triton's, which it leaves out.
-MADE_BY_KERNEL = ("fp16x3",)
-
 
 _WHY = "a GPU that flips no bits draws less power, and these times may flatter"
 # Distributions of which every value is the same: from one value to the next no bit of an operand flips.
@@ -44,8 +40,9 @@ def caveats_of(
 
 def computed_precision(request: RunRequest, mode: Mode) -> str:
     """The precision in which the products of fp32 inputs are really made."""
-    asked = request.precision
-    return EXACT if mode == "interpreter" and asked not in MADE_BY_KERNEL else asked
+    asked = PRECISIONS.get(request.precision)
+    made = mode != "interpreter" or (asked is not None and asked.on_interpreter)
+    return request.precision if made else EXACT
 
 
 def of_precision(request: RunRequest, mode: Mode) -> DeviceWarning | None:

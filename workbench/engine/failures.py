@@ -18,7 +18,9 @@ ROOT = Path(__file__).resolve().parents[2]
 MESSAGE_LIMIT = 600
 
 TRY_SMALLER_TILE = "Lower num_stages first (shared memory grows with it), then BLOCK_N or BLOCK_M."
-TRY_FEWER_REGISTERS = "Lower num_warps or the tile size: all warps of a program share one register file."
+TRY_FEWER_REGISTERS = (
+    "Lower num_warps or the tile size: all warps of a program share one register file. Raise maxnreg if set."
+)
 TRY_LESS_MEMORY = "Lower M, N or D, or free memory that other processes hold on this device."
 TRY_OTHER_TILE = "Try another tile size or fewer stages; the log has the compiler's own words."
 TRY_REPORT = "The next run works. The log has the traceback."

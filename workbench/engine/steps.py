@@ -54,7 +54,7 @@ class Run:
         self._send = send
         self._stop = stop
         self._variant = next(v for v in VARIANTS if v.name == request.kernel)
-        self._tile = launched_tile(request.problem, request.tile, self._variant, info)
+        self._tile = launched_tile(request.problem, request.tile, self._variant.spec, info)
         self._gpu: Gpu | None = CudaGpu() if info.mode == "cuda" else None
         self._watch = Watch(monitor, request.problem, send)
         self._provenance = provenance

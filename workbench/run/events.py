@@ -12,9 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kernels.plain.spec import KernelSpec
 from workbench.run.ceilings import Ceilings
 from workbench.run.device_state import DeviceReadings, DeviceWarning
-from workbench.run.environment import BaselineInfo, DeviceInfo, Provenance, VariantInfo
+from workbench.run.environment import BaselineInfo, DeviceInfo, KernelInfo, Provenance
 from workbench.run.measurement import ErrorStats, Measurement, Role
 from workbench.run.request import RunRequest
 from workbench.stats.arrays import FloatArray
@@ -31,7 +32,7 @@ class Ready:
     """
 
     device: DeviceInfo
-    variants: tuple[VariantInfo, ...]
+    kernels: tuple[KernelInfo, ...]
     baselines: tuple[BaselineInfo, ...]
     ceilings: Ceilings | None = None
     has_gpu: bool = True
@@ -41,7 +42,8 @@ class Ready:
 class Started:
     """A run has begun; `started_at` is local time in ISO 8601.
 
-    `ceilings` are the device's as they were known then: with them a recording shows its roofline on any machine.
+    `ceilings` are the device's as they were known then, `kernel` is what was known of the kernel: with them a recording
+    shows its roofline and its memory on any machine. None in older runs.
     """
 
     request: RunRequest
@@ -49,6 +51,7 @@ class Started:
     started_at: str
     provenance: Provenance = field(default_factory=Provenance)
     ceilings: Ceilings | None = None
+    kernel: KernelSpec | None = None
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kernels.plain.tiles import TileConfig
+from kernels.plain.precisions import EXACT
+from kernels.plain.tiles import DTYPE_BYTES, TileConfig
 from workbench.run.protocols import ARTICLE
 
-DTYPES = ("fp32", "fp16", "bf16")
-DTYPE_BYTES = {"fp32": 4, "fp16": 2, "bf16": 2}
-PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6", "fp16x3")
+DTYPES = tuple(DTYPE_BYTES)
 SDPA_CHOICES = ("auto", "math", "efficient", "flash", "cudnn", "flex", "flash_attn", "flash_attn_3", "none")
-WARPS = (1, 2, 4, 8, 16, 32)
 DEVICE_CHOICES = ("auto", "cuda", "interpreter")
 # Triton's interpreter multiplies bf16 wrongly.
 HOST_DTYPES = ("fp32", "fp16")
@@ -76,17 +74,17 @@ class Problem:
 class RunRequest:
     """One run of a kernel and, unless `sdpa` is "none", of PyTorch's SDPA beside it.
 
-    `auto_tile` names the fields of `tile` that the engine is to choose for its device, by `TileConfig.default`; the
-    request in `Started` has what it chose, and none left to choose. `time_limit_s` is the longest silence the host
-    accepts from the engine, in seconds, before it ends it; None leaves that to the host. Timing kernel and baseline
-    together ends after `max_seconds`, and after `max_samples` of each, if their medians are not known well enough
-    before; a protocol with counts of its own heeds neither.
+    `auto_tile` names the fields of `tile` that the engine is to choose for its device, by `KernelSpec.default_tile`,
+    unless the kernel keeps its tile; the request in `Started` has what it chose, and none left to choose.
+    `time_limit_s` is the longest silence the host accepts from the engine, in seconds, before it ends it; None leaves
+    that to the host. Timing kernel and baseline together ends after `max_seconds`, and after `max_samples` of each, if
+    their medians are not known well enough before; a protocol with counts of its own heeds neither.
     """
 
     problem: Problem
     tile: TileConfig = field(default_factory=TileConfig)
     kernel: str = "article"
-    precision: str = "ieee"
+    precision: str = EXACT
     sdpa: str = "auto"
     device: str = "auto"
     protocol: str = ARTICLE.name

@@ -50,7 +50,8 @@ def kernel_text(kernel: str, precision: str) -> str:
 
 def tile_text(tile: TileConfig) -> str:
     """BLOCK_M × BLOCK_N, and the key splits where there are several."""
-    return f"{tile.label}, {splits_text(tile)} splits" if tile.splits != 1 else tile.label
+    splits = f"{splits_text(tile)} splits" if tile.splits != 1 else ""
+    return ", ".join(filter(None, (tile.label, splits, *tile.unusual_words)))
 
 
 def splits_text(tile: TileConfig) -> str:

@@ -132,7 +132,7 @@ def test_best_tile_is_set_at_once_and_says_where_it_is_from(qtbot: QtBot, contro
     assert "kernels/measured/tiles.json" in button.toolTip() and "Ctrl+B" in button.toolTip()
     controls.set_ready(ready())
     controls.set_request(RunRequest(Problem(512, 2048, 128), TileConfig(16, 32, 8, 1), kernel="any"))
-    best = TileConfig.default(Problem(512, 2048, 128), GPU, "any", "ieee")
+    best = ANY.spec.default_tile(Problem(512, 2048, 128), GPU)
     with qtbot.waitSignal(controls.requestChanged, check_params_cb=lambda request: request.tile == best):
         button.click()
     button.click()

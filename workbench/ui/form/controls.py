@@ -10,12 +10,14 @@ from typing import Any, ClassVar
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from kernels.plain.precisions import PRECISIONS
+from kernels.plain.spec import LIMITED, KernelSpec
 from kernels.plain.tiles import AUTO_SPLITS, TileConfig, resolved_splits
 from workbench.analysis.presets import PRESETS, find_preset
 from workbench.analysis.validate import Fault
 from workbench.run.events import Ready
 from workbench.run.protocols import PROTOCOLS, protocol_of
-from workbench.run.request import DTYPES, INPUT_DISTRIBUTIONS, PRECISIONS, SDPA_CHOICES, Problem, RunRequest
+from workbench.run.request import DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES, Problem, RunRequest
 from workbench.ui.form.estimate import EstimateLabel
 from workbench.ui.form.fields import Choice, IntField, show_value
 from workbench.ui.form.rows import Row, add_rows, add_title, make_row, unreadable
@@ -23,6 +25,7 @@ from workbench.ui.form.rules import FormRules, Settled, is_exact, is_preset, loo
 from workbench.ui.form.specs import BEST_TILE_TIP, CUSTOM, FIELDS, SDPA_TIPS, TILE_GROUP, make_preset_row
 from workbench.ui.places import Place
 
+ARTICLE = "article"  # the protocol
 LEAST_WIDTH = 304  # with the scroll bar of a low window beside it, every name and number is still whole
 NO_GPU = "this machine has no NVIDIA GPU that can be used; python main.py doctor says what is missing"
 EXACT_TEXT = "products of 16-bit values are exact in fp32"
@@ -97,7 +100,7 @@ class Controls(QWidget):
         """
         self._rules = FormRules(ready)
         before = self._faults
-        self._choice("kernel").set_names({v.name: f"{v.title}: {v.description}" for v in ready.variants})
+        self._choice("kernel").set_names({k.name: f"{k.spec.title}: {k.spec.description}" for k in ready.kernels})
         described = {b.name: b.description for b in ready.baselines if b.description}
         self._choice("sdpa").set_names({**SDPA_TIPS, **described})
         self._rows["device"].field.setToolTip(f"Where it runs: now {ready.device.name}, {ready.device.mode_label}.")
@@ -128,7 +131,7 @@ class Controls(QWidget):
         grid = QGridLayout(form)
         grid.setContentsMargins(10, 6, 10, 8)
         grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(3)
+        grid.setVerticalSpacing(2)
         grid.setColumnStretch(1, 1)
         add_rows(grid, [self._preset])
         self._add_fields(grid)
@@ -257,14 +260,18 @@ class Controls(QWidget):
         for name, value, always in (("causal", True, (False,)), ("splits", 2, (1, AUTO_SPLITS))):
             left = look_up(request, name) in always
             self._rows[name].allow(self._rules.reason(request, name, value) if left else "")
-        variant = self._rules.variant(request.kernel)
-        if variant is not None:
-            steps = (("block_m", variant.block_ms), ("block_n", variant.block_ns), ("num_warps", variant.warps))
-            for name, allowed in steps:
-                field = self._rows[name].field
-                assert isinstance(field, IntField)
-                field.set_steps(allowed)
+        kernel = self._rules.kernel(request.kernel)
+        if kernel is not None:
+            for name in LIMITED:
+                self._show_limited(name, request, kernel.spec)
         self._best.setEnabled(self._rules.best_tile(request) is not None)
+
+    def _show_limited(self, name: str, request: RunRequest, spec: KernelSpec) -> None:
+        """Step through what the kernel takes of a tile's field; with its reason, one that it takes nothing else of."""
+        row, allowed = self._rows[name], spec.allowed(name, request.problem.d)
+        assert isinstance(row.field, IntField)
+        row.field.set_steps(allowed)
+        row.allow(spec.why(name, request.problem.d) if allowed == (look_up(request, name),) else "")
 
     def _show_hints(self, request: RunRequest) -> None:
         """Say what was changed together with the last change, why there is no precision to choose, what auto means."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from kernels.plain.launch_options import LaunchOption
 from kernels.plain.tiles import AUTO_SPLITS
 from workbench.analysis.metrics import Metric, find_metric
 from workbench.analysis.numbers import error_text
@@ -118,7 +119,7 @@ def kernel_cell(record: RunRecord) -> Cell:
 
 def tile_cell(record: RunRecord) -> Cell:
     tile = record.started.request.tile
-    tooltip = f"BLOCK_M {tile.block_m}, BLOCK_N {tile.block_n} rows\n{tile.num_warps} warps, {tile.num_stages} stages"
+    tooltip = f"BLOCK_M {tile.block_m}, BLOCK_N {tile.block_n} rows\n{', '.join(tile.option_words)}"
     plain = (str(tile.block_m), str(tile.block_n))
     return Cell(tile.label, float(tile.block_m * 10**6 + tile.block_n), plain, tooltip)
 
@@ -133,8 +134,10 @@ def splits_cell(record: RunRecord) -> Cell:
     return Cell(text, float(taken.splits), (text,), "asked for: auto, as many as fill the device")
 
 
-def count_cell(value: int) -> Cell:
-    return Cell(str(value), float(value), (str(value),))
+def option_cell(option: LaunchOption, record: RunRecord) -> Cell:
+    value = getattr(record.started.request.tile, option.name)
+    text = option.shown(value)
+    return Cell(text, float(value), (text,))
 
 
 def clock_cell(record: RunRecord) -> Cell:

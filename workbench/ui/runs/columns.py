@@ -6,6 +6,7 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from functools import partial
 
+from kernels.plain.launch_options import LAUNCH_OPTIONS
 from workbench.analysis.metrics import METRICS, Metric, find_metric
 from workbench.run.record import RunRecord
 from workbench.ui.runs import cells
@@ -80,8 +81,10 @@ _WITH_WORDS = (
     Column("Max error", "the kernel's, against float64", (_ERROR,), partial(cells.max_error_cell, role="kernel")),
     Column("±95%", "half the 95% interval of the kernel's median", _labels("half_width"), times.half_width_cell),
     Column("p20 – p80", "the kernel's 20th to 80th percentile", _labels("p20", "p80"), times.spread_cell),
-    Column("Warps", "num_warps", ("num_warps",), lambda r: cells.count_cell(r.started.request.tile.num_warps)),
-    Column("Stages", "num_stages", ("num_stages",), lambda r: cells.count_cell(r.started.request.tile.num_stages)),
+    *(
+        Column(one.heading, one.name, (one.name,), partial(cells.option_cell, one), usual=one.auto_text)
+        for one in LAUNCH_OPTIONS
+    ),
     Column("SDPA backend", "what SDPA took", ("SDPA backend",), cells.backend_cell, 12),
     Column("SDPA max error", "SDPA's own", (f"SDPA {_ERROR}",), partial(cells.max_error_cell, role="baseline")),
     _column_of(find_metric("tflops"), "{:.3g}".format),

@@ -178,7 +178,7 @@ def run_lines(run: HistoryRun, theme: Theme) -> list[str]:
     """One run of the history, in words; lines that a narrow panel has room for."""
     tile = run.tile
     splits = f", {splits_text(tile)} splits" if tile.splits != 1 else ""
-    lines = [f"<b>{run.kernel} {tile.label}</b>, {tile.num_warps} warps, {tile.num_stages} stages{splits}"]
+    lines = [f"<b>{run.kernel} {tile.label}</b>, {', '.join(tile.option_words)}{splits}"]
     lines += [f"{run.protocol} protocol", *run.made_with.lines]
     lines += [colored(run.unfinished, theme.warn, bold=True)] if run.unfinished else []
     names: dict[Role, str] = {"kernel": "kernel", "baseline": run.baseline}

@@ -11,6 +11,7 @@ import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, QRectF, Qt
 
+from kernels.plain.launch_options import LAUNCH_OPTIONS
 from workbench.run.measurement import Role
 from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.latency.history import AVERAGE, MEDIAN, Figure, HistoryRun
@@ -236,12 +237,13 @@ class HistoryPlot:
 def tile_labels(runs: Sequence[HistoryRun]) -> list[str]:
     """The tile of each run, with those of its launch options in which the runs differ: "16×16 w8 s1 4 splits"."""
     tiles = [run.tile for run in runs]
-    warps, stages = (len({getattr(t, name) for t in tiles}) > 1 for name in ("num_warps", "num_stages"))
+    differing = [option for option in LAUNCH_OPTIONS if len({getattr(t, option.name) for t in tiles}) > 1]
     splits = len({t.splits for t in tiles}) > 1
     return [
         t.label
-        + (f" w{t.num_warps}" if warps else "")
-        + (f" s{t.num_stages}" if stages else "")
+        + "".join(
+            f" {option.mark}{getattr(t, option.name)}" for option in differing if option.said(getattr(t, option.name))
+        )
         + (f" {splits_text(t)} splits" if splits and t.splits != 1 else "")
         for t in tiles
     ]

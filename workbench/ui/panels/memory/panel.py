@@ -105,9 +105,11 @@ class MemoryPanel(CeilingsPanel):
         if run is None or run.has_nothing:
             self.stack.show_reason(EMPTY, run)
             return
-        variants = self.ready.variants if self.ready is not None else ()
         started = run.started
-        self.numbers = numbers_of(started, run.measurement("kernel"), variants, self.known.of(started.device))
+        spec = started.kernel
+        if spec is None and self.ready is not None:  # an older run
+            spec = next((k.spec for k in self.ready.kernels if k.name == started.request.kernel), None)
+        self.numbers = numbers_of(started, run.measurement("kernel"), spec, self.known.of(started.device))
         self._write(self.numbers, started.device)
         self.stack.show_plots()
         self._show(self.numbers)
