@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import main
+from tests.patience import LIMIT_S
 from tests.shared_engine import SharedEngine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +29,9 @@ def tilescope(*arguments: object, **variables: str) -> Done:
     """`python main.py` as a user starts it: without this process's display and interpreter settings."""
     environment = {key: value for key, value in os.environ.items() if key not in HIDDEN} | variables
     command = [sys.executable, "main.py", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
 
 
 def complaint_of(done: Done) -> str:

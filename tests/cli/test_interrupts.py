@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command_line import ON_INTERPRETER, ROOT
+from tests.patience import LIMIT_S, is_alive, wait_until
 from workbench.run.events import Failed
 from workbench.run.session import Session
 
@@ -29,27 +28,43 @@ def test_ctrl_c_is_one_line_and_leaves_no_child() -> None:
     assert "tilescope: this takes about 50 seconds on the interpreter; Ctrl+C stops it\n" in said[:-1]
     children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text(encoding="ascii").split()
     run.send_signal(signal.SIGINT)
-    _, errors = run.communicate(timeout=20)
+    _, errors = run.communicate(timeout=LIMIT_S)
     assert run.returncode == 130 and errors.strip().splitlines()[-1] == "tilescope: stopped"
     assert "Traceback" not in errors
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline and any(map(is_alive, children)):
-        time.sleep(0.05)
-    assert children and not any(map(is_alive, children))
+    assert children
+    wait_until(lambda: not any(is_alive(int(child)) for child in children))
+
+
+# Sends itself and its engine what Ctrl+C sends in a terminal, once the first samples have been taken.
+WHILE_TIMED = """
+import os, signal, sys
+from workbench.engine.host.process import KernelHost
+from workbench.run.events import Samples
+
+def interrupted(host, request, run=KernelHost.run):
+    has_sent = False
+    for event in run(host, request):
+        yield event
+        if isinstance(event, Samples) and not has_sent:
+            has_sent = True
+            os.killpg(0, signal.SIGINT)
+
+KernelHost.run = interrupted
+import main
+sys.exit(main.main())
+"""
 
 
 def test_a_run_that_ctrl_c_stops_is_kept_and_printed(tmp_path: Path) -> None:
     """Also in a terminal, where the engine gets the signal too."""
     path = tmp_path / "s.tilescope"
-    words = ["--preset", "tiny", "--protocol", "warm", "--max-seconds", "60", "--json", "--session", str(path)]
-    run = started("run", *words, *ON_INTERPRETER)
-    assert run.stderr is not None
-    next(line for line in run.stderr if "timing kernel and baseline" in line)
-    time.sleep(2.0)
-    os.killpg(run.pid, signal.SIGINT)
-    printed, errors = run.communicate(timeout=20)
-    assert run.returncode == 130 and errors.splitlines()[-1] == "tilescope: stopped"
-    result = json.loads(printed)
+    words = ["--preset", "tiny", "--protocol", "warm", "--max-seconds", "600", "--json", "--session", str(path)]
+    command = [sys.executable, "-c", WHILE_TIMED, "run", *words, *ON_INTERPRETER]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S, check=False, start_new_session=True
+    )
+    assert done.returncode == 130 and done.stderr.splitlines()[-1] == "tilescope: stopped"
+    result = json.loads(done.stdout)
     assert result["failure"]["kind"] == "cancelled" and result["results"][0]["partial"]["samples"]
     (kept,) = Session(path, read_only=True).summaries()
     assert isinstance(kept.end, Failed) and kept.partial and kept.checked
@@ -77,22 +92,6 @@ sys.exit(main.main())
 def test_ctrl_c_while_the_program_imports_is_one_line(name: str) -> None:
     code = WHILE_IMPORTING.format(name=name)
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "tilescope: stopped\n")
-
-
-def started(*words: str) -> subprocess.Popen[str]:
-    """`python main.py` at the head of a group of processes, as a terminal starts it."""
-    command = [sys.executable, "main.py", *words]
-    return subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-
-
-def is_alive(pid: str) -> bool:
-    """Whether the process runs; one that is dead and not yet reaped does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False

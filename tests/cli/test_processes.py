@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.cli.command_line import HARDLY_TIMED, ON_INTERPRETER, ROOT, CommandLine, Done, tilescope
+from tests.patience import LIMIT_S
 
 Processes = Mapping[str, Future[Done]]
 
@@ -35,7 +36,9 @@ def shell(script: str, *words: str) -> Done:
     """`script` with "$@" for the command with these words."""
     command = ["bash", "-c", script, "bash", sys.executable, "main.py", *words]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}  # of two at a time the threads would wait for each other
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
 
 
 # In the order of the tests.

@@ -8,6 +8,10 @@ from kernels.plain.tiles import TileConfig
 from workbench.analysis.tolerances import default_tolerance
 from workbench.run.request import Problem, RunRequest
 
+LAUNCH_US = 150.0
+"""What a launch may take of a CPU that has more to do. Launched without a pause, a kernel that the GPU ends sooner is
+timed by its launches, in a bare script as in the workbench, and these differ from process to process."""
+
 TILE_FIELDS = ("block_m", "block_n", "num_warps", "num_stages", "splits")
 
 

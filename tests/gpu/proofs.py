@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kernels.plain.tiles import TileConfig
-from tests.gpu.cases import CASES, REPEATED, Case
+from tests.gpu.cases import CASES, LAUNCH_US, REPEATED, Case
 from tests.gpu.ncu_report import NcuLaunch
 from tests.gpu.outside import Figures, NotAllowedError, bare_figures, ncu_launches
 from tests.ui.window.redrawn import RedrawnWindow, RefusedError, WindowRun
@@ -89,6 +89,11 @@ class Proofs:
             return bare_figures(case, tile, self._finished(case))
 
         return self._kept.once((case, "bare"), measure)[protocol][role]
+
+    def is_launch_bound(self, case: Case, protocol: str, role: Role) -> bool:
+        """Whether the figure is that of the launches: the article's, whose launches nothing holds back, of a kernel
+        that takes the GPU less than LAUNCH_US by the profiler."""
+        return protocol == "article" and figure(self.record(case, "profiler"), role) < LAUNCH_US
 
     def ncu(self, case: Case, role: Role) -> NcuLaunch:
         """What Nsight Compute saw of a launch."""

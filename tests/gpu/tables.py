@@ -1,4 +1,8 @@
-"""The proofs as Markdown tables, for the README's section on measuring."""
+"""The proofs as Markdown tables, for the README's section on measuring.
+
+The `article` protocol's average over a block of launches is compared with nothing where a kernel takes the GPU less
+than LAUNCH_US: it then measures the CPU, in the bare script too, and Nsight Compute looks at the GPU alone.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,19 @@ from typing import TypeVar
 
 import pytest
 
-from tests.gpu.cases import CASES, Case
+from tests.gpu.cases import CASES, LAUNCH_US, Case
 from tests.gpu.proofs import Proofs, figure, measured, sm_clock
 from workbench.run.measurement import Role
 from workbench.run.protocols import PROTOCOLS
 from workbench.run.record import RunRecord
 
 NONE = "–"
+LAUNCH_BOUND = "launch-bound"
+WHY_LAUNCH_BOUND = (
+    f"{LAUNCH_BOUND}: the kernel takes the GPU less than {LAUNCH_US:.0f} µs, so that the average over a block of "
+    "launches is what the CPU takes to launch. It differs from process to process and is compared neither with the "
+    "bare script nor with ncu, which looks at the GPU alone; the other protocols' figures of the same kernel are."
+)
 Found = TypeVar("Found")
 PROTOCOL_COLUMNS = (
     "problem",
@@ -42,7 +52,10 @@ NCU_COLUMNS = (
 
 
 def tables(proofs: Proofs) -> str:
-    """Both, under a line that names device, versions and date; a run that is not there is left out."""
+    """Both, under a line that names device, versions and date; a run that is not there is left out.
+
+    Below them stands why some figures are compared with nothing.
+    """
     runs = list(_runs(proofs))
     assert runs, "nothing ran"
     device = runs[0][2].started.device
@@ -53,7 +66,7 @@ def tables(proofs: Proofs) -> str:
     roles: tuple[Role, ...] = ("kernel", "baseline")
     profiled = [run for run in runs if run[1] == "profiler"]
     lines += [_line(_ncu_cells(proofs, case, record, role)) for case, _, record in profiled for role in roles]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", WHY_LAUNCH_BOUND])
 
 
 def _runs(proofs: Proofs) -> Iterator[tuple[Case, str, RunRecord]]:
@@ -72,9 +85,9 @@ def _protocol_cells(proofs: Proofs, case: Case, protocol: str, record: RunRecord
         f"`{protocol}`",
         f"{figure(record, 'kernel'):.1f}",
         NONE if width is None else f"{100 * width:.2f}",
-        *_against(figure(record, "kernel"), _or_none(partial(proofs.bare, case, protocol, "kernel"))),
+        *_against_bare(proofs, case, protocol, record, "kernel"),
         f"{figure(record, 'baseline'):.1f}",
-        *_against(figure(record, "baseline"), _or_none(partial(proofs.bare, case, protocol, "baseline"))),
+        *_against_bare(proofs, case, protocol, record, "baseline"),
         NONE if ratio is None else f"{ratio.baseline_over_kernel:.3f} ({ratio.low:.3f} to {ratio.high:.3f})",
         f"{proofs.run(case, protocol).rate:.0f}",
     )
@@ -86,6 +99,11 @@ def _ncu_cells(proofs: Proofs, case: Case, record: RunRecord, role: Role) -> tup
     us, difference = _against(ours, None if seen is None else seen.us)
     clock = NONE if seen is None else f"{seen.sm_mhz:.0f}"
     return case.title, name, f"{ours:.1f}", f"{sm_clock(record):.0f}", us, clock, difference
+
+
+def _against_bare(proofs: Proofs, case: Case, protocol: str, record: RunRecord, role: Role) -> tuple[str, str]:
+    theirs, difference = _against(figure(record, role), _or_none(partial(proofs.bare, case, protocol, role)))
+    return theirs, LAUNCH_BOUND if _or_none(partial(proofs.is_launch_bound, case, protocol, role)) else difference
 
 
 def _against(ours: float, theirs: float | None) -> tuple[str, str]:

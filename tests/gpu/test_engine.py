@@ -11,6 +11,7 @@ import pytest
 
 from kernels import VARIANTS, KernelVariant
 from kernels.plain.tiles import TileConfig
+from tests.gpu.cases import LAUNCH_US
 from workbench.analysis.presets import PRESETS
 from workbench.analysis.tolerances import default_tolerance
 from workbench.analysis.validate import find_faults
@@ -132,15 +133,18 @@ def test_every_baseline_has_our_mask_and_our_groups(host: KernelHost, dtype: str
     assert ("see no key" in logs) is (m > n)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", ["article-small", "article-middle", "article-large"])
 def test_latency_agrees_with_a_bare_script(host: KernelHost, name: str) -> None:
-    """Three of each in turn; the medians differ by less than 5%."""
+    """Three of each in turn; the medians differ by less than 5%, unless the launches take longer than the kernel."""
     preset = next(p for p in PRESETS if p.name == name)
     problem, tile = preset.problem, preset.tile
     ours, bare = [], []
     for _ in range(3):
         events = run(host, problem, tile)
         latency = next(e.measurement.latency for e in events if isinstance(e, Measured))
+        if latency.kernel_us is not None and latency.kernel_us < LAUNCH_US:
+            pytest.skip(f"launch-bound: {latency.kernel_us:.1f} of {latency.figure_us:.1f} us is the kernel")
         ours.append(latency.figure_us)
         words = [problem.m, problem.n, problem.d, tile.block_m, tile.block_n, latency.launches]
         command = [sys.executable, "-m", "tests.gpu.bare_article", *map(str, words)]

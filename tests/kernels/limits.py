@@ -6,6 +6,7 @@ precision of the products imply, whichever is more. The traced states are held t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 
 import torch
@@ -18,12 +19,15 @@ from tests.kernels.cases import Inputs
 NEVER = float("-inf")
 
 EXACT = 2.0**-21
-"""8 roundings of fp32, 2^-24 each: of the sum over D, of the scale, of the exponent, of the sum over the keys. fp16x3
-keeps 22 bits of each value, tf32x3 21 or 22, bf16x6 24: all within it. 16-bit inputs have exact products in fp32."""
+"""8 roundings of fp32, 2^-24 each: of the sum over D, of the scale, of the exponent, of the sum over the keys. bf16x6
+keeps 24 bits of each value, tf32x3 21 or 22: both within it for the D that they are tested with, over which the errors
+of the products average out. 16-bit inputs have exact products in fp32."""
 
 UNITS = {
     "ieee": EXACT,
-    "fp16x3": EXACT,
+    # Two fp16 parts are within 2^-22 of each factor, and the product of the second parts, which is left out, is up to
+    # 2^-22 too. D = 1 has it all, with 4 roundings of fp32 for the sum, the scale, its constant and the natural log.
+    "fp16x3": 3 * 2.0**-22 + 4 * 2.0**-24,
     "bf16x6": EXACT,
     "tf32x3": EXACT,
     # Two bf16 parts keep 16 bits of each value, and a product leaves out the two second parts': 3 times 2^-18 for a
@@ -39,6 +43,9 @@ HALF_ULP = {torch.float32: 0.0, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8
 
 FP16_STEP = 2.0**-25
 """The rounding of an fp16 weight below 2^-14, which is absolute."""
+
+AVERAGED_D = 64
+"""The D up to which the errors of a score's products average out; beyond, the sum's own roundings grow as fast."""
 
 EXP_ERROR = 2.0**-20
 """Relative, of a sum of powers of two: the hardware's are within 2^-22."""
@@ -100,9 +107,13 @@ def _seen(x: Inputs) -> torch.Tensor:
 def _rounding(
     x: Inputs, causal: bool, precision: str, out: torch.Tensor, size: torch.Tensor, scale: float | None
 ) -> float:
-    """The error that dtype and precision imply: a unit of the largest value, more where scores are large."""
+    """The error that dtype and precision imply: a unit of the largest value, times a score's error where that is more.
+
+    A score is off by a unit of its size, less by the square root of D where that many products err each in its own way.
+    An error of the score moves a weight, and with it the output, by as much of the values that the row weighs.
+    """
     largest = float(x.v.abs().max())
-    products = UNITS[precision] * largest * max(1.0, float(size.max()) / 8)
+    products = UNITS[precision] * largest * max(1.0, float(size.max()) / math.sqrt(min(x.q.shape[3], AVERAGED_D)))
     half = HALF_ULP[x.q.dtype]
     if not half:
         return products

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -32,12 +33,15 @@ def styled(qapp: QApplication) -> Iterator[None]:
 
 
 @pytest.fixture
-def make_test_window(qtbot: QtBot, tmp_path: Path) -> Iterator[MakeWindow]:
+def make_test_window(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeWindow]:
     """Make windows that share one session folder and one settings file; all are closed and destroyed at the end.
+
+    They do not ask before a long run: how long one is expected to take follows from how fast the machine was so far.
 
     What is left of a window would get its part of each style sheet that a later one sets, which takes seconds of many.
     """
     make_application()
+    monkeypatch.setattr("workbench.ui.window.control.ASK_ABOVE_SECONDS", inf)
     made: list[MainWindow] = []
 
     def make(session: str = "test.tilescope", device: str = "interpreter") -> MainWindow:

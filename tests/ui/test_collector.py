@@ -12,6 +12,7 @@ from PyQt6.QtGui import QStandardItemModel
 from PyQt6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
+from tests.patience import LIMIT_MS
 from workbench.cli.app import make_application
 from workbench.ui import collector as collector_module
 from workbench.ui.collector import INTERVAL_MS, LONG_S, Collector, collect_what_is_due
@@ -67,7 +68,7 @@ def test_garbage_goes_while_events_are_handled_and_in_this_thread(qtbot: QtBot, 
     Garbage(lambda: collected.append(threading.current_thread()))
     kept = pass_threshold()
     assert not collected
-    qtbot.waitUntil(lambda: bool(collected), timeout=20 * INTERVAL_MS)
+    qtbot.waitUntil(lambda: bool(collected), timeout=LIMIT_MS * INTERVAL_MS)
     assert collected == [threading.current_thread()]
     del kept
 

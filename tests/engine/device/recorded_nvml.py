@@ -15,6 +15,7 @@ from workbench.run.device_state import DeviceFacts
 TRACES = Path(__file__).resolve().parents[2] / "traces"
 # In a recording these stand for the number of the process that launches kernels.
 OWN = "own"
+SAY_HANGING = "TILESCOPE_TEST_HANGS"
 # NVML's units, and what to multiply them by.
 SCALES = {"power_w": ("power_mw", 1e-3)}
 
@@ -89,7 +90,9 @@ def fail_to_open(message: str) -> RecordedSource:
 
 
 def open_and_hang(replay: Replay) -> RecordedSource:
-    """A driver that does not answer."""
+    """A driver that does not answer; the file that SAY_HANGING names says that it has begun not to."""
+    if path := os.environ.get(SAY_HANGING):
+        Path(path).touch()
     time.sleep(3600)
     raise AssertionError
 

@@ -201,6 +201,7 @@ def test_the_interpreter_has_none() -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.timed
 def test_on_a_gpu_they_are_near_what_such_a_device_reaches() -> None:
     """What an H200 reached when measured by hand: 4.25 TB/s, and 51, 368, 694 and 735 TFLOP/s."""
     from workbench.engine.device.choice import describe

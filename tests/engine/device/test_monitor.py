@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.device.recorded_nvml import Replay, columns_of, facts_of, load
+from tests.engine.device.recorded_nvml import SAY_HANGING, Replay, columns_of, facts_of, load
+from tests.patience import LIMIT_S, is_alive, wait_until
 from workbench.engine.device import monitor as device_monitor
 from workbench.engine.device.monitor import DeviceMonitor
 from workbench.engine.device.nvml import Address
@@ -23,6 +24,13 @@ from workbench.run.device_state import COLUMNS, DeviceReadings, find_warnings
 
 SOURCE = "tests.engine.device.recorded_nvml:"
 PERIOD_S = 0.002
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that starts or answers late, because the machine has more to do, is none that does not."""
+    monkeypatch.setattr(device_monitor, "START_LIMIT_S", LIMIT_S)
+    monkeypatch.setattr(device_monitor, "ANSWER_LIMIT_S", LIMIT_S)
 
 
 @pytest.fixture
@@ -36,22 +44,6 @@ def open_monitor() -> Iterator[Callable[..., DeviceMonitor]]:
     yield make
     for monitor in opened:
         monitor.close()
-
-
-def wait_until(reached: Callable[[], bool], limit_s: float = 20.0) -> None:
-    end = time.monotonic() + limit_s
-    while not reached():
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.005)
-
-
-def is_alive(pid: int) -> bool:
-    """Whether the process runs: one that has ended may still be listed until its parent asks."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 def run_of(monitor: DeviceMonitor, readings: int) -> DeviceReadings:
@@ -92,7 +84,7 @@ def test_times_count_from_the_beginning_of_each_run(open_monitor: Callable[..., 
     monitor = open_monitor(Replay("steady", os.getpid()))
     first, second = run_of(monitor, 20), run_of(monitor, 10)
     for trace in (first, second):
-        assert 0 <= trace.t[0] < trace.t[-1] < 20
+        assert 0 <= trace.t[0] < trace.t[-1]
         assert (np.diff(trace.t) > 0).all()
         ((begin, end),) = trace.timed
         assert 0 <= begin < trace.t[10 if trace is first else 5] < end
@@ -100,8 +92,14 @@ def test_times_count_from_the_beginning_of_each_run(open_monitor: Callable[..., 
     assert second.sm_mhz[0] == 1980
 
 
+def test_readings_come_no_more_often_than_asked(open_monitor: Callable[..., DeviceMonitor]) -> None:
+    """On a busy machine some come late, and none is made up for: a late one may be closer to the next alone."""
+    trace = run_of(open_monitor(Replay("steady", os.getpid())), 200)
+    assert trace.t[-1] - trace.t[0] >= 0.99 * PERIOD_S * (len(trace.t) - 1)
+
+
+@pytest.mark.speed
 def test_readings_come_as_often_as_asked(open_monitor: Callable[..., DeviceMonitor]) -> None:
-    """The median is judged: on a busy machine some readings come late, and none is made up for."""
     trace = run_of(open_monitor(Replay("steady", os.getpid())), 200)
     assert np.median(np.diff(trace.t)) == pytest.approx(PERIOD_S, rel=0.5)
 
@@ -109,8 +107,8 @@ def test_readings_come_as_often_as_asked(open_monitor: Callable[..., DeviceMonit
 def test_nothing_is_read_between_runs(open_monitor: Callable[..., DeviceMonitor]) -> None:
     monitor = open_monitor(Replay("steady", os.getpid()))
     ended = run_of(monitor, 5)
-    time.sleep(0.05)
-    assert len(monitor.so_far().t) == len(ended.t)
+    asked = [len(monitor.so_far().t) for _ in range(50)]  # as many answers as it could have read something between
+    assert set(asked) == {len(ended.t)}
 
 
 def test_the_process_is_started_once_and_at_low_priority(open_monitor: Callable[..., DeviceMonitor]) -> None:
@@ -161,7 +159,6 @@ def assert_unread(trace: DeviceReadings, words: str) -> None:
 def test_a_device_that_is_not_there_is_said_and_not_asked_for_again(
     open_monitor: Callable[..., DeviceMonitor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(device_monitor, "START_LIMIT_S", 20.0)
     monitor = open_monitor("no such device", "fail_to_open")
     for _ in range(2):
         monitor.begin()
@@ -176,7 +173,6 @@ def test_a_device_that_is_not_there_is_said_and_not_asked_for_again(
 def test_a_run_that_ends_before_the_first_reading_says_so(
     open_monitor: Callable[..., DeviceMonitor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(device_monitor, "START_LIMIT_S", 20.0)
     monitor = open_monitor(Replay("steady", os.getpid()))
     monitor.begin()
     assert_unread(monitor.end(), "ended before the first reading")
@@ -184,16 +180,15 @@ def test_a_run_that_ends_before_the_first_reading_says_so(
 
 
 def test_a_process_that_is_not_ready_is_not_waited_for_and_not_ended(
-    open_monitor: Callable[..., DeviceMonitor],
+    open_monitor: Callable[..., DeviceMonitor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Not at all during a run, and at its end no longer than the limit of a start."""
     monitor = open_monitor(Replay("steady", os.getpid()), "open_and_hang")
     monitor.begin()
     pid = monitor.pid
-    began = time.monotonic()
     assert_unread(monitor.so_far(), "not ready yet")
-    assert time.monotonic() - began < 0.3
+    monkeypatch.setattr(device_monitor, "START_LIMIT_S", 0.1)
     assert_unread(monitor.end(), "not ready yet")
-    assert time.monotonic() - began < 1.5
     assert monitor.pid == pid
 
 
@@ -201,7 +196,6 @@ def test_a_driver_that_stops_answering_fails_no_run_and_is_left(
     open_monitor: Callable[..., DeviceMonitor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(device_monitor, "ANSWER_LIMIT_S", 0.3)
-    monkeypatch.setattr(device_monitor, "START_LIMIT_S", 20.0)
     monitor = open_monitor(Replay("steady", os.getpid(), lacks="facts"))
     monitor.begin()
     pid = monitor.pid
@@ -213,7 +207,6 @@ def test_a_driver_that_stops_answering_fails_no_run_and_is_left(
 def test_a_library_that_ends_the_process_fails_no_run(
     open_monitor: Callable[..., DeviceMonitor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(device_monitor, "START_LIMIT_S", 20.0)
     monitor = open_monitor(Replay("steady", os.getpid()), "open_and_die")
     monitor.begin()
     assert_unread(monitor.end(), "ended during the run")
@@ -239,7 +232,6 @@ def test_a_monitor_that_is_killed_costs_one_runs_readings_and_comes_back(
 
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="NVML is there")
 def test_a_missing_nvml_fails_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device_monitor, "START_LIMIT_S", 20.0)
     monitor = DeviceMonitor(Address())
     try:
         monitor.begin()
@@ -265,22 +257,23 @@ time.sleep(3600)
 
 @pytest.mark.parametrize("function", ["open_trace", "open_and_hang"])
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_the_monitor_ends_when_its_parent_is_killed(how: signal.Signals, function: str) -> None:
+def test_the_monitor_ends_when_its_parent_is_killed(how: signal.Signals, function: str, tmp_path: Path) -> None:
     """Also while it hangs in the driver, where it does not see that its pipe has closed."""
     root = Path(__file__).resolve().parents[3]
-    with subprocess.Popen(
-        [sys.executable, "-c", PARENT, function], cwd=root, stdout=subprocess.PIPE, text=True
-    ) as parent:
+    hangs = tmp_path / "hangs"
+    command, environment = [sys.executable, "-c", PARENT, function], os.environ | {SAY_HANGING: str(hangs)}
+    with subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         if function == "open_and_hang":
-            time.sleep(1.0)  # until it has begun to hang
+            wait_until(hangs.exists)
         assert is_alive(pid)
         parent.send_signal(how)
-    wait_until(lambda: not is_alive(pid), 5.0)
+    wait_until(lambda: not is_alive(pid))
 
 
 @pytest.mark.gpu
+@pytest.mark.timed
 def test_on_a_gpu_it_reads_every_20_ms_what_nvml_says(capfd: pytest.CaptureFixture[str]) -> None:
     import torch
 

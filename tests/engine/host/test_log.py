@@ -9,6 +9,7 @@ from multiprocessing.connection import Connection
 
 import pytest
 
+from tests.patience import LIMIT_S
 from workbench.engine.host import log as child_log
 from workbench.engine.host.log import ChildLog
 from workbench.engine.host.process import KernelHost
@@ -65,7 +66,7 @@ def test_a_run_goes_on_when_its_log_has_ended() -> None:
     host = KernelHost(job="tests.engine.host.fake_jobs")
     try:
         events = []
-        for event in host.run(RunRequest(Problem(1, 1, 1), kernel="fine", time_limit_s=20.0)):
+        for event in host.run(RunRequest(Problem(1, 1, 1), kernel="fine", time_limit_s=LIMIT_S)):
             events.append(event)
             if isinstance(event, Started):
                 assert host._log is not None

@@ -14,6 +14,7 @@ from PyQt6.QtWidgets import QApplication, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
+from tests.patience import LIMIT_MS
 from tests.samples import GPU, INTERPRETER, from_recording, make_record, recorded_state
 from tests.ui.growing import grow
 from workbench.analysis.numbers import error_text, format_time
@@ -27,7 +28,7 @@ from workbench.stats.modes import Modes
 from workbench.stats.summary import Drift, Interval, Ratio
 from workbench.ui.headline.findings import chips_of
 from workbench.ui.headline.strip import Headline
-from workbench.ui.text.elided import Badge, ElidedLabel, Note
+from workbench.ui.text.elided import Badge, Block, ElidedLabel
 from workbench.ui.theme import load_theme
 
 DARK = load_theme("dark")
@@ -67,7 +68,7 @@ def test_running_says_the_phase_and_counts(qtbot: QtBot, headline: Headline) -> 
     assert "compiling" in headline.text()
     assert "article 16×16, 128 × 512 × 64" in headline.text()
     before = headline.text()
-    qtbot.waitUntil(lambda: headline.text() != before, timeout=3000)  # the clock goes on without events
+    qtbot.waitUntil(lambda: headline.text() != before, timeout=LIMIT_MS)  # the clock goes on without events
     grow(headline, Progress("timing", 20, 100))
     assert "timing 20 of 100" in headline.text()
     grow(headline, Finished(1.0))
@@ -571,7 +572,7 @@ def test_a_note_is_whole_or_short_but_never_cut(qtbot: QtBot, headline: Headline
     replay(headline, record)
     for width in (1400, 1000, 900):
         headline.resize(width, headline.height())
-        for note in headline.findChildren(Note):
+        for note in (headline.ending, *(block.note for block in headline.findChildren(Block))):
             if note.isVisible():
                 assert note.shown_text() in (note.text(), "") or note.shown_text().startswith("±")
 

@@ -12,11 +12,12 @@ from PyQt6.QtGui import QImage
 from PyQt6.QtWidgets import QApplication, QGraphicsRectItem, QWidget
 from pytestqt.qtbot import QtBot
 
+from tests.patience import LIMIT_MS
 from workbench.cli.entry import run_command_line
 from workbench.ui.files.pictures import take_picture
-from workbench.ui.plots.axes import text_height
-from workbench.ui.plots.common import make_plot
 from workbench.ui.plots.kept_picture import PlotArea
+from workbench.ui.plots.themed import make_plot
+from workbench.ui.text.fit import text_height
 from workbench.ui.theme import load_theme
 from workbench.ui.window.main import MainWindow
 
@@ -87,7 +88,7 @@ def test_a_paint_delivers_no_news_and_the_right_picture_follows_it(drawing: Draw
     drawing.curve.setData(np.array([0.0, 1.0]), np.array([20.0, 20.0]))
     drawing.area.viewport().repaint()
     assert not news, "what Qt has queued is not for a paint to deliver"
-    qtbot.waitUntil(lambda: drawing.area.kept.paints > before, timeout=2000)
+    qtbot.waitUntil(lambda: drawing.area.kept.paints > before, timeout=LIMIT_MS)
     assert news
 
 

@@ -211,8 +211,7 @@ def test_times_are_whole_in_small_windows_whatever_the_runs(table: ResultsTable)
     ],
 )
 def test_no_number_is_cut(table: ResultsTable, text: str, room: str, is_number: bool, shown: str) -> None:
-    metrics = table.fontMetrics()
-    assert fitting(text, metrics.horizontalAdvance(room), metrics, is_number) == shown
+    assert fitting(text, table.fontMetrics().horizontalAdvance(room), table.font(), is_number) == shown
 
 
 def test_the_edge_of_the_view_cuts_no_number(table: ResultsTable) -> None:

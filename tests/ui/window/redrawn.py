@@ -26,9 +26,10 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class WindowRun:
-    """A run in the window, with how often the whole window was painted in the seconds from its start to its end."""
+    """A run in the window, with how often the whole window was asked for and painted from its start to its end."""
 
     record: RunRecord
+    frames: int
     repaints: int
     seconds: float
 
@@ -53,9 +54,13 @@ class Paints(QObject):
 
 
 class RedrawnWindow:
-    """The window in its usual size, which paints all of itself 60 times a second; its files are in `folder`."""
+    """The window in its usual size, which paints all of itself 60 times a second; its files are in `folder`.
 
-    def __init__(self, folder: Path, device: str) -> None:
+    A run may take `run_ms`.
+    """
+
+    def __init__(self, folder: Path, device: str, run_ms: int = RUN_MS) -> None:
+        self._run_ms = run_ms
         self._app = make_application()
         settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
         self.window = make_window(Session(folder / "redrawn.tilescope"), settings, "dark", device)
@@ -66,7 +71,8 @@ class RedrawnWindow:
         self._paints = Paints(self.window.widget("latency"))
         self._frames = QTimer()
         self._frames.setTimerType(Qt.TimerType.PreciseTimer)
-        self._frames.timeout.connect(self.window.update)
+        self._frames.timeout.connect(self._ask)
+        self._asked = 0
 
     def run(self, request: RunRequest) -> WindowRun:
         """Run `request` as a person does: by the form, with Best tile where it leaves the tile open, and Run.
@@ -76,13 +82,13 @@ class RedrawnWindow:
         """
         if self.window.is_started():
             self._fill_in(request)
-        began, before = time.perf_counter(), self._paints.count
+        began, before, self._asked = time.perf_counter(), self._paints.count, 0
         self._frames.start(FRAME_MS)
         try:
             record = self._to_the_end(request)
         finally:
             self._frames.stop()
-        return WindowRun(record, self._paints.count - before, time.perf_counter() - began)
+        return WindowRun(record, self._asked, self._paints.count - before, time.perf_counter() - began)
 
     def close(self) -> None:
         """End the window and its engine."""
@@ -90,6 +96,10 @@ class RedrawnWindow:
         self.window.close()
         self.window.deleteLater()
         QApplication.processEvents()
+
+    def _ask(self) -> None:
+        self._asked += 1
+        self.window.update()
 
     def _fill_in(self, request: RunRequest) -> None:
         self.window.controls.set_request(request)
@@ -104,7 +114,7 @@ class RedrawnWindow:
         loop = QEventLoop()
         self.window.settled.connect(ended.append)
         self.window.settled.connect(loop.quit)
-        QTimer.singleShot(RUN_MS, loop.quit)
+        QTimer.singleShot(self._run_ms, loop.quit)
         try:
             if self.window.is_started():
                 self.window.run()
@@ -115,5 +125,5 @@ class RedrawnWindow:
             self.window.settled.disconnect(ended.append)
             self.window.settled.disconnect(loop.quit)
         if not ended:
-            raise TimeoutError(f"no end after {RUN_MS / 1e3:.0f} s: {self.window.status.text()}")
+            raise TimeoutError(f"no end after {self._run_ms / 1e3:.0f} s: {self.window.status.text()}")
         return ended[0]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
+from tests.patience import LIMIT_MS
 from tests.samples import make_record
 from tests.ui.conftest import MakeWindow
-from tests.ui.window.test_main import RUN_MS, SMALL, run_to_end
+from tests.ui.window.test_main import SMALL, run_to_end
 from workbench.run.events import Failed
 from workbench.run.record import RunRecord
 from workbench.run.request import Problem
@@ -54,7 +55,7 @@ def test_measuring_ceilings_reaches_the_panels_and_leaves_the_shown_run(
     worker.start()
     try:
         worker.measure_ceilings()
-        qtbot.waitUntil(lambda: any(isinstance(e, Rested) for e in seen), timeout=RUN_MS)
+        qtbot.waitUntil(lambda: any(isinstance(e, Rested) for e in seen), timeout=LIMIT_MS)
     finally:
         worker.close()
     measuring = [event.event for event in seen if isinstance(event, OfCeilings)]

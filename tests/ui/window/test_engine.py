@@ -12,9 +12,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
+from tests.patience import LIMIT_MS
 from tests.shared_engine import one_thread
 from tests.ui.conftest import MakeWindow
-from tests.ui.window.test_main import LONG, RUN_MS, SMALL, TINY, run_to_end
+from tests.ui.window.test_main import LONG, SMALL, TINY, run_to_end
 from workbench.run.events import Failed, Finished
 from workbench.run.request import Problem, RunRequest
 
@@ -51,10 +52,10 @@ def test_the_first_run_gives_way_to_the_user(qtbot: QtBot, make_test_window: Mak
     window.start(None)
     mine = RunRequest(Problem(20, 41, 8), TileConfig(32, 32), device="interpreter")
     window.controls.set_request(mine)
-    with qtbot.waitSignal(window.settled, timeout=RUN_MS) as blocker:
+    with qtbot.waitSignal(window.settled, timeout=LIMIT_MS) as blocker:
         window.run()
     assert blocker.args is not None and blocker.args[0].started.request.problem == mine.problem
-    qtbot.waitUntil(lambda: not window.is_running(), timeout=5000)
+    qtbot.waitUntil(lambda: not window.is_running(), timeout=LIMIT_MS)
     assert window.controls.request().problem == mine.problem
     assert len(window.results.records()) == 1
 
@@ -66,7 +67,7 @@ def test_an_engine_that_cannot_start_leaves_the_shown_run_alone(qtbot: QtBot, ma
     run_to_end(qtbot, window, TINY)
     before = window.headline.text()
     window.controls.set_request(RunRequest(TINY.problem, device="cuda"))
-    qtbot.waitUntil(lambda: "could not start" in window.status.text(), timeout=15_000)
+    qtbot.waitUntil(lambda: "could not start" in window.status.text(), timeout=LIMIT_MS)
     assert window.headline.text() == before
     assert "no NVIDIA GPU" in window.status.currentMessage()
 
@@ -77,9 +78,9 @@ def test_a_killed_engine_is_one_clear_failure_and_the_next_run_works(
     window = make_test_window()
     run_to_end(qtbot, window, SMALL)
     window.controls.set_request(LONG)
-    with qtbot.waitSignal(window.settled, timeout=RUN_MS) as blocker:
+    with qtbot.waitSignal(window.settled, timeout=LIMIT_MS) as blocker:
         window.run()
-        qtbot.waitUntil(lambda: "checking" in window.status.text().lower(), timeout=10_000)
+        qtbot.waitUntil(lambda: "checking" in window.status.text().lower(), timeout=LIMIT_MS)
         pid = window.engine_pid()
         assert pid is not None
         os.kill(pid, signal.SIGKILL)

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from tests.ui.conftest import MakeWindow
 from tests.ui.window.test_main import TINY, run_to_end
 from workbench.ui.panels import PANELS
+from workbench.ui.places import Place
 
 NEW_PANELS = ("roofline", "memory")
 
@@ -24,12 +25,13 @@ def test_the_first_sight_is_of_the_runs_with_the_new_panels_behind_them(
     QApplication.processEvents()
     assert not window.results.visibleRegion().isEmpty()
     docks = window.tabifiedDockWidgets(window.docks.dock("results"))
-    assert [dock.windowTitle() for dock in docks] == ["Roofline", "Memory", "Log"]
+    behind = [panel.title for panel in PANELS if panel.place is Place.BEHIND_LOWER]
+    assert [dock.windowTitle() for dock in docks] == behind
     menus = window.menuBar()
     assert menus is not None
     view = next(action.menu() for action in menus.actions() if action.text() == "&View")
     assert view is not None
-    assert {"Roofline", "Memory"} <= {action.text() for action in view.actions()}
+    assert {panel.title for panel in PANELS} <= {action.text() for action in view.actions()}
     assert set(NEW_PANELS) <= set(window.widget_names())
 
 

@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
+from tests.patience import LIMIT_MS
 from tests.samples import make_record
 from tests.ui.conftest import MakeWindow
 from tests.ui.hands import press_key
@@ -20,14 +21,11 @@ from workbench.run.request import Problem, RunRequest
 from workbench.run.session import Session
 from workbench.ui.window.main import MainWindow
 
-RUN_MS = 60_000
-# One tile, a third of a second on the interpreter, for tests that need a run; six tiles where their number counts, or
-# where the time of one must tell how long another run takes.
+# One tile for tests that need a run, six where their number counts.
 TINY = RunRequest(Problem(7, 13, 8), TileConfig(16, 16), device="interpreter")
 SMALL = RunRequest(Problem(20, 40, 8), TileConfig(16, 16), device="interpreter")
-# Several seconds on the interpreter: long enough to stop, to crash, or to be overtaken, and on a busy machine still
-# below what the window asks about first.
-LONG = RunRequest(Problem(192, 192, 16), TileConfig(16, 16), device="interpreter")
+# A minute and more on any interpreter, for what is stopped, killed or overtaken.
+LONG = RunRequest(Problem(1024, 1024, 64), TileConfig(16, 16), device="interpreter")
 
 
 def run_to_end(
@@ -37,7 +35,7 @@ def run_to_end(
 
     `draw_at_once` shows everything before it returns; the window itself takes some frames for that.
     """
-    with qtbot.waitSignal(window.settled, timeout=RUN_MS) as blocker:
+    with qtbot.waitSignal(window.settled, timeout=LIMIT_MS) as blocker:
         if window.is_started():
             assert request is not None
             window.controls.set_request(request)
@@ -57,7 +55,7 @@ def test_run_by_key_and_see_the_run_in_the_table_and_the_session(qtbot: QtBot, m
     run_to_end(qtbot, window, TINY)
     window.controls.set_request(replace(TINY, tile=TileConfig(32, 16)))
     for keys in (Qt.Key.Key_F5, (Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)):
-        with qtbot.waitSignal(window.settled, timeout=RUN_MS):
+        with qtbot.waitSignal(window.settled, timeout=LIMIT_MS):
             press_key(window, *keys) if isinstance(keys, tuple) else press_key(window, keys)
     assert [r.started.request.tile.block_m for r in window.results.records()] == [16, 32, 32]
     kept = Session(window.session_path()).summaries()
@@ -84,11 +82,11 @@ def test_auto_run_follows_a_change_and_the_newest_change_wins(qtbot: QtBot, make
     run_to_end(qtbot, window, SMALL)
     window.command("auto").setChecked(True)
     window.controls.set_request(LONG)
-    qtbot.waitUntil(window.is_running, timeout=5000)
-    qtbot.wait(300)
+    qtbot.waitUntil(window.is_running, timeout=LIMIT_MS)
+    qtbot.waitUntil(lambda: "checking" in window.status.text().lower(), timeout=LIMIT_MS)
     newest = replace(TINY, tile=TileConfig(16, 32))
     with qtbot.waitSignal(
-        window.settled, timeout=RUN_MS, check_params_cb=lambda record: record.started.request.tile == newest.tile
+        window.settled, timeout=LIMIT_MS, check_params_cb=lambda record: record.started.request.tile == newest.tile
     ):
         window.controls.set_request(newest)
     last = window.results.records()[-1]
@@ -103,10 +101,10 @@ def test_stop_works_while_a_run_replaces_another(qtbot: QtBot, make_warm_window:
         problem = Problem(LONG.problem.m, LONG.problem.n, LONG.problem.d, seed=seed)
         window.controls.set_request(RunRequest(problem, device="interpreter"))
         window.run()
-        qtbot.waitUntil(lambda: "checking" in window.status.text().lower(), timeout=15_000)
+        qtbot.waitUntil(lambda: "checking" in window.status.text().lower(), timeout=LIMIT_MS)
         assert window.command("stop").isEnabled() and window.is_running()
     press_key(window, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: not window.is_running(), timeout=8000)
+    qtbot.waitUntil(lambda: not window.is_running(), timeout=LIMIT_MS)
     assert not window.command("stop").isEnabled()
 
 
@@ -115,14 +113,15 @@ def test_stop_by_escape_leaves_the_window_ready(qtbot: QtBot, make_warm_window: 
     run_to_end(qtbot, window, SMALL)
     window.controls.set_request(LONG)
     window.run()
-    qtbot.waitUntil(lambda: "checking" in window.status.text().lower(), timeout=10_000)
+    qtbot.waitUntil(lambda: "checking" in window.status.text().lower(), timeout=LIMIT_MS)
     press_key(window, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: not window.is_running(), timeout=5000)
+    qtbot.waitUntil(lambda: not window.is_running(), timeout=LIMIT_MS)
     assert "stopped" in window.headline.text().lower()
     assert isinstance(run_to_end(qtbot, window, SMALL).end, Finished)
 
 
-def test_a_long_run_asks_first(qtbot: QtBot, make_warm_window: MakeWindow) -> None:
+def test_a_long_run_asks_first(qtbot: QtBot, make_warm_window: MakeWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.ui.window.control.ASK_ABOVE_SECONDS", 0.0)
     window = make_warm_window()
     run_to_end(qtbot, window, SMALL)
     window.controls.set_request(RunRequest(Problem(1024, 4096, 128), device="interpreter"))
@@ -175,7 +174,7 @@ def test_a_session_with_runs_shows_its_last_finished_one_and_runs_nothing(
     last = session.add(make_record(2, Problem(32, 64, 8), TileConfig(32, 32)))
     session.add(make_record(3, Problem(16, 32, 8), failure=Failed("died", "the engine died")))
     window = make_warm_window("kept.tilescope")
-    with qtbot.waitSignal(window._worker.arrived, timeout=RUN_MS):
+    with qtbot.waitSignal(window._worker.arrived, timeout=LIMIT_MS):
         window.start(None)
     window.flush()
     assert "32×32, 32 × 64 × 8" in window.headline.text() and "Ready" not in window.headline.text()

@@ -9,6 +9,7 @@ from PyQt6.QtWidgets import QApplication
 
 from kernels.plain.tiles import TileConfig
 from tests.gpu.cases import TILE_FIELDS
+from tests.patience import LIMIT_MS
 from tests.ui.window.redrawn import RedrawnWindow, RefusedError
 from workbench.run.events import Finished
 from workbench.run.request import Problem, RunRequest
@@ -27,7 +28,7 @@ OPEN_TILE = RunRequest(
 
 
 def test_a_window_that_is_redrawn_all_the_while_runs_what_it_is_given(qapp: QApplication, tmp_path: Path) -> None:
-    redrawn = RedrawnWindow(tmp_path, "interpreter")
+    redrawn = RedrawnWindow(tmp_path, "interpreter", LIMIT_MS)
     try:
         runs = [redrawn.run(FIRST), redrawn.run(OPEN_TILE)]
         with pytest.raises(RefusedError, match="protocol is graph, which needs CUDA graphs"):
@@ -39,5 +40,5 @@ def test_a_window_that_is_redrawn_all_the_while_runs_what_it_is_given(qapp: QApp
     assert [m.latency.protocol for m in measured if m is not None] == ["article", "warm"]
     asked = runs[1].record.started.request
     assert asked.tile != TileConfig() and asked.precision == "fp16x3" and not asked.trace
-    # A busy machine paints more seldom; what is drawn by itself is a few frames a run.
-    assert all(run.repaints > 10 and run.rate > 10 for run in runs)
+    # A busy machine asks and paints more seldom, and some of what was asked for in one frame.
+    assert all(run.repaints > run.frames / 2 > 0 for run in runs)

@@ -8,4 +8,11 @@ from workbench.ui.panels.memory.panel import MemoryPanel
 from workbench.ui.panels.roofline.panel import RooflinePanel
 from workbench.ui.panels.softmax.panel import SoftmaxPanel
 
-PANELS: tuple[type[Panel], ...] = (LatencyPanel, SoftmaxPanel, ErrorPanel, RooflinePanel, MemoryPanel, LogPanel)
+PANELS: tuple[type[Panel], ...] = (
+    LatencyPanel,
+    SoftmaxPanel,
+    ErrorPanel,
+    RooflinePanel,
+    MemoryPanel,
+    LogPanel,
+)

@@ -16,9 +16,10 @@ from PyQt6.QtWidgets import QGraphicsScene, QVBoxLayout, QWidget
 from workbench.analysis.numbers import number
 from workbench.stats.arrays import FloatArray
 from workbench.ui.plots.axes import IndexAxis, ValueAxis, side_width
-from workbench.ui.plots.common import make_plot, scale_exponent, style_plot, times_ten
 from workbench.ui.plots.kept_picture import PlotArea
 from workbench.ui.plots.map_cells import COLORS, MAX_CELLS, IntArray, Palette, Part
+from workbench.ui.plots.scale import scale_exponent, times_ten
+from workbench.ui.plots.themed import make_plot, style_plot
 from workbench.ui.theme import Theme
 
 BAR_WIDTH = 12

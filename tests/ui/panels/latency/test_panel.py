@@ -27,7 +27,7 @@ from workbench.stats.summary import Interval
 from workbench.ui.panels.latency.panel import LatencyPanel
 from workbench.ui.panels.latency.run import run_lines
 from workbench.ui.panels.latency.trend import MOST_LABEL, MOST_SYMBOL
-from workbench.ui.plots.axes import text_height
+from workbench.ui.text.fit import text_height
 from workbench.ui.theme import load_theme
 
 PROBLEM = Problem(32, 64, 16)

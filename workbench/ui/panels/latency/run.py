@@ -15,8 +15,8 @@ from workbench.run.record import RunRecord
 from workbench.ui.panels.latency.history import HistoryRun, Spread, spreads_of
 from workbench.ui.panels.latency.launches import Launches
 from workbench.ui.panels.latency.marks import BAND_ALPHA
-from workbench.ui.text.cards import baseline_title, colored, kernel_title, swatch
-from workbench.ui.text.spans import Span, swatch_spans
+from workbench.ui.text.cards import baseline_title, kernel_title, swatch
+from workbench.ui.text.spans import Span, colored, swatch_spans
 from workbench.ui.theme import Theme
 from workbench.words.known import no_readings_text
 from workbench.words.names import heads_text, kind_text, splits_text

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, QRectF, Qt
-from PyQt6.QtGui import QFontMetricsF
-from PyQt6.QtWidgets import QApplication
 
 from workbench.run.measurement import Role
 from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.latency.history import AVERAGE, MEDIAN, Figure, HistoryRun
 from workbench.ui.panels.latency.plots import time_plot
-from workbench.ui.plots.axes import NamedAxis, text_height, text_width
-from workbench.ui.plots.common import DRAWN, TimeScale, reach, style_plot, time_scale
+from workbench.ui.plots.axes import NamedAxis
+from workbench.ui.plots.scale import TimeScale, reach, time_scale
+from workbench.ui.plots.themed import DRAWN, style_plot
+from workbench.ui.text.fit import elided, text_height, text_width
 from workbench.ui.theme import Theme
 from workbench.words.names import splits_text
 
@@ -41,8 +41,7 @@ class Placed:
 
 def _upright_text(label: str, most: float) -> str:
     """A label in one line, cut off where it is longer than `most` pixels."""
-    metrics = QFontMetricsF(QApplication.font())
-    return metrics.elidedText(label.replace("\n", " "), Qt.TextElideMode.ElideRight, most)
+    return elided(label.replace("\n", " "), most)
 
 
 class RunAxis(NamedAxis):

@@ -16,10 +16,11 @@ from workbench.analysis.traffic import size_text
 from workbench.run.environment import DeviceInfo
 from workbench.ui.panels.bases.ceilings import CeilingsPanel
 from workbench.ui.panels.memory.numbers import MemoryNumbers, numbers_of, whole_size
-from workbench.ui.plots.axes import NamedAxis, name_height, side_width, text_height
-from workbench.ui.plots.common import make_plot, style_plot
+from workbench.ui.plots.axes import NamedAxis, name_height, side_width
 from workbench.ui.plots.line_labels import LineLabel, LineLabels
+from workbench.ui.plots.themed import make_plot, style_plot
 from workbench.ui.text.cards import Empty, swatch
+from workbench.ui.text.fit import text_height
 from workbench.ui.theme import Theme
 
 EMPTY = Empty(
