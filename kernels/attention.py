@@ -7,14 +7,16 @@ from contextlib import nullcontext
 import torch
 
 from kernels.common.checks import DTYPES, Limits, Shape, device_limits, dtype_name
-from kernels.common.precision import TRITON_PRECISIONS
+from kernels.common.variant import KernelVariant
+from kernels.plain.precisions import EXACT
 from kernels.plain.tiles import TileConfig
-from kernels.variants.flash import launch_flash
+from kernels.variants.flash import FLASH, launch_flash
 from kernels.variants.hopper.launch import HOPPER, launch_hopper
-from kernels.variants.split_kv.launch import launch_split_kv
+from kernels.variants.split_kv.launch import SPLIT_KV, launch_split_kv
 
-LAUNCHES = {"flash": launch_flash, "split_kv": launch_split_kv, "hopper": launch_hopper}
-KERNELS = ("auto", *LAUNCHES)
+LAUNCHES = {FLASH.name: launch_flash, SPLIT_KV.name: launch_split_kv, HOPPER.name: launch_hopper}
+NAMED = {variant.name: variant for variant in (FLASH, SPLIT_KV, HOPPER)}
+KERNELS = ("auto", *NAMED)
 # From this many keys on, few query rows are worth splitting the keys for.
 LONG = 4096
 # Far beyond what anyone needs; further out the scale or its product with a score leaves fp32's range.
@@ -59,16 +61,16 @@ def flash_attention(
     """
     _check_arguments({"q": q, "k": k, "v": v}, scale, kernel, tile)
     limits = device_limits(q.device)
-    chosen = _choose(q, k.shape[2], limits) if kernel == "auto" else kernel
+    chosen = NAMED[kernel] if kernel in NAMED else _choose(q, k.shape[2], limits)
     if precision is None:
         precision = _default_precision(chosen, q.dtype)
     batch, heads, m, d = q.shape
     if tile is None:
-        tile = TileConfig.default(Shape.of(q, k, causal), limits, chosen, precision)
+        tile = chosen.spec.default_tile(Shape.of(q, k, causal), limits, precision)
     out = torch.empty((batch, heads, m, d), dtype=q.dtype, device=q.device)
     lse = torch.empty((batch, heads, m), dtype=torch.float32, device=q.device) if return_lse else None
     with torch.cuda.device(q.device) if q.is_cuda else nullcontext():  # Triton launches on the current device
-        LAUNCHES[chosen](q, k, v, out, tile=tile, precision=precision, causal=causal, scale=scale, lse=lse)
+        LAUNCHES[chosen.name](q, k, v, out, tile=tile, precision=precision, causal=causal, scale=scale, lse=lse)
     return out if lse is None else (out, lse)
 
 
@@ -93,18 +95,19 @@ def _check_arguments(tensors: dict[str, torch.Tensor], scale: object, kernel: st
         raise ValueError(f"tile is {tile!r}; expected a TileConfig")
 
 
-def _choose(q: torch.Tensor, n: int, limits: Limits) -> str:
+def _choose(q: torch.Tensor, n: int, limits: Limits) -> KernelVariant:
     if q.dtype == torch.float32:
-        return "split_kv"
+        return SPLIT_KV
     few = q.shape[0] * q.shape[1] * -(-q.shape[2] // 128) * 2 <= limits.sm_count
     if few and n >= LONG:
-        return "split_kv"
-    fits = dtype_name(q) in HOPPER.dtypes and q.shape[3] % HOPPER.d_step == 0 and q.shape[3] <= HOPPER.max_d
-    return "hopper" if fits and not HOPPER.refusal(limits) else "flash"
+        return SPLIT_KV
+    spec, d = HOPPER.spec, q.shape[3]
+    fits = dtype_name(q) in spec.dtypes and d % spec.d_step == 0 and d <= spec.max_d
+    return HOPPER if fits and not HOPPER.refusal(limits) else FLASH
 
 
-def _default_precision(kernel: str, dtype: torch.dtype) -> str:
+def _default_precision(variant: KernelVariant, dtype: torch.dtype) -> str:
     """The fastest of those that are as exact as fp32 whatever the values; older Tritons have no bf16x6 of their own."""
     if dtype != torch.float32:
-        return "ieee"
-    return "bf16x6" if kernel == "split_kv" or "bf16x6" in TRITON_PRECISIONS else "tf32x3"
+        return EXACT
+    return "bf16x6" if "bf16x6" in variant.spec.precisions else "tf32x3"

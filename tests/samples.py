@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from kernels.plain.spec import KernelSpec
 from kernels.plain.tiles import TileConfig
+from kernels.plain.traffic import Streamed
 from tests.engine.device.recorded_nvml import OWN, columns_of, facts_of, load
-from workbench.run.device_state import COLUMNS, DeviceTrace, Process, find_warnings
-from workbench.run.environment import DeviceInfo
+from workbench.run.device_state import COLUMNS, DeviceReadings, Process, find_warnings
+from workbench.run.environment import DeviceInfo, KernelInfo
 from workbench.run.events import (
     Checked,
     Comparison,
@@ -199,7 +202,7 @@ def recorded_state(name: str) -> DeviceState:
     data = load(name)
     columns = columns_of(data)
     others = [p for p in data["processes"] if p["pid"] != OWN]
-    trace = DeviceTrace.of_rows(
+    trace = DeviceReadings.of_rows(
         np.array([columns[column] for column in COLUMNS]).T,
         processes=tuple(Process(p["pid"], p["name"], p["used_bytes"], 0.0, columns["t"][-1]) for p in others),
         timed=tuple((begin, end) for begin, end in data["timed"]),
@@ -224,3 +227,19 @@ def events_of(record: RunRecord) -> tuple[RunEvent, ...]:
 def from_recording(record: RunRecord, name: str) -> RunRecord:
     """`record` as one that was read from the recording `name`."""
     return replace(record, source=name)
+
+
+def make_kernel(name: str, unavailable: str = "", **facts: Any) -> KernelInfo:
+    """A kernel as an engine announces it: one that takes everything, but for `facts` of its spec."""
+    everything: dict[str, Any] = {
+        "title": name.title(),
+        "description": "a kernel",
+        "dtypes": ("fp32", "fp16", "bf16"),
+        "precisions": ("ieee", "tf32", "bf16x3", "bf16x6"),
+        "movement": Streamed(),
+        "grids": (),
+        "heads": True,
+        "causal": True,
+    }
+    spec = KernelSpec(name, **{**everything, **facts})
+    return KernelInfo(spec, spec.dtypes, unavailable)

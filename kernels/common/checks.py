@@ -8,10 +8,12 @@ from functools import cache
 import torch
 import triton
 
-from kernels.common.variant import KernelVariant, TileTrace, interpreter_refusal
+from kernels.common.variant import TileTrace, interpreter_refusal
+from kernels.plain.launch_options import listed
+from kernels.plain.precisions import EXACT
+from kernels.plain.spec import LIMITED, KernelSpec
 from kernels.plain.tiles import TileConfig
 
-STAGES = range(1, 9)
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
@@ -32,7 +34,7 @@ def dtype_name(tensor: torch.Tensor) -> str:
 
 @dataclass(frozen=True)
 class Shape:
-    """A problem as `kernels.plain.tiles` wants it."""
+    """A problem as `kernels.plain.spec` wants it."""
 
     m: int
     n: int
@@ -51,7 +53,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Limits:
-    """A device as `kernels.plain.tiles` wants it; a CPU has no capability."""
+    """A device as `kernels.plain.spec` wants it; a CPU has no capability."""
 
     capability: str = ""
     sm_count: int = 1
@@ -60,7 +62,7 @@ class Limits:
 
 @cache
 def device_limits(device: torch.device) -> Limits:
-    """What `kernels.plain.tiles` asks of a device."""
+    """What `kernels.plain.spec` asks of a device."""
     if device.type != "cuda" or interpreted():
         return Limits()
     properties = torch.cuda.get_device_properties(device)
@@ -77,7 +79,7 @@ def sm_count(device: torch.device) -> int:
 
 
 def check_inputs(
-    variant: KernelVariant,
+    spec: KernelSpec,
     q: torch.Tensor,
     k: torch.Tensor,
     v: torch.Tensor,
@@ -88,38 +90,40 @@ def check_inputs(
     lse: torch.Tensor | None = None,
     trace: TileTrace | None = None,
 ) -> None:
-    """Raise ValueError unless `variant` can take these: one line that names the value and what is allowed."""
-    _check_tensors({"q": q, "k": k, "v": v, "out": out}, variant)
-    _check_shapes(q, k, v, out, variant)
-    for name, value, allowed in (
-        ("block_m", tile.block_m, variant.block_ms),
-        ("block_n", tile.block_n, variant.block_ns),
-        ("num_warps", tile.num_warps, variant.warps),
-        ("precision", precision, variant.precisions if q.dtype == torch.float32 else ("ieee",)),
-    ):
-        if value not in allowed:
-            why = f", which Triton {triton.__version__} is too old for" if value in variant.newer_precisions else ""
-            raise ValueError(f"{name} is {value}{why}; expected one of {', '.join(map(str, allowed))}")
-    if causal and not variant.causal:
-        raise ValueError(f"causal is on; kernel {variant.name} has no causal mask")
+    """Raise ValueError unless the kernel can take these: one line that names the value and what is allowed."""
+    _check_tensors({"q": q, "k": k, "v": v, "out": out}, spec)
+    _check_shapes(q, k, v, out, spec)
+    _check_tile(tile, q.shape[3], spec)
+    allowed = spec.precisions if q.dtype == torch.float32 else (EXACT,)
+    if precision not in allowed:
+        old = f", which Triton {triton.__version__} is too old for" if precision in spec.newer_precisions else ""
+        raise ValueError(f"precision is {precision}{old}; expected one of {', '.join(allowed)}")
+    if causal and not spec.causal:
+        raise ValueError(f"causal is on; kernel {spec.name} has no causal mask")
     for name, tensor in (("lse", lse), *(() if trace is None else vars(trace).items())):
         if tensor is not None:
             _check_states(name, tensor, q, k.shape[2], tile)
-    if tile.num_stages not in STAGES:
-        raise ValueError(f"num_stages is {tile.num_stages}; expected {STAGES[0]} to {STAGES[-1]}")
+
+
+def _check_tile(tile: TileConfig, d: int, spec: KernelSpec) -> None:
+    for name in LIMITED:
+        value, allowed = getattr(tile, name), spec.allowed(name, d)
+        if value not in allowed:
+            why = spec.why(name, d)
+            raise ValueError(f"{name} is {value}; expected one of {listed(allowed)}{why and ': '}{why}")
     if not isinstance(tile.splits, int) or tile.splits < 0:
         raise ValueError(f"splits is {tile.splits}; expected 0 (by rule) or a whole number above")
 
 
-def _check_tensors(named: dict[str, torch.Tensor], variant: KernelVariant) -> None:
+def _check_tensors(named: dict[str, torch.Tensor], spec: KernelSpec) -> None:
     q = named["q"]
     for name, tensor in named.items():
         if tensor.dim() != 4 or 0 in tensor.shape:
             raise ValueError(
                 f"{name} has shape {tuple(tensor.shape)}; expected [batch, heads, rows, D], each at least 1"
             )
-        if dtype_name(tensor) not in variant.dtypes:
-            raise ValueError(f"{name} is {tensor.dtype}; kernel {variant.name} takes {', '.join(variant.dtypes)}")
+        if dtype_name(tensor) not in spec.dtypes:
+            raise ValueError(f"{name} is {tensor.dtype}; kernel {spec.name} takes {', '.join(spec.dtypes)}")
         if tensor.dtype != q.dtype:
             raise ValueError(f"{name} is {tensor.dtype}; expected {q.dtype}, as q")
         if tensor.device != q.device:
@@ -145,12 +149,12 @@ def _check_states(name: str, tensor: torch.Tensor, q: torch.Tensor, n: int, tile
         raise ValueError(f"{name} has strides {tensor.stride()}; expected those that {name} is made with")
 
 
-def _check_shapes(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.Tensor, variant: KernelVariant) -> None:
+def _check_shapes(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.Tensor, spec: KernelSpec) -> None:
     batch, heads, _, d = q.shape
-    if d > variant.max_d:
-        raise ValueError(f"D is {d}; expected at most {variant.max_d}")
-    if d % variant.d_step:
-        raise ValueError(f"D is {d}; expected a multiple of {variant.d_step}")
+    if d > spec.max_d:
+        raise ValueError(f"D is {d}; expected at most {spec.max_d}")
+    if d % spec.d_step:
+        raise ValueError(f"D is {d}; expected a multiple of {spec.d_step}")
     if k.shape != v.shape or k.shape[0] != batch or k.shape[3] != d:
         raise ValueError(f"k is {tuple(k.shape)} and v {tuple(v.shape)}; expected both [{batch}, Hkv, N, {d}]")
     if heads % k.shape[1]:
@@ -159,8 +163,8 @@ def _check_shapes(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.
         raise ValueError(f"out is {tuple(out.shape)}; expected {tuple(q.shape)}, as q")
     if any(stride == 0 and size > 1 for stride, size in zip(out.stride(), out.shape, strict=True)):
         raise ValueError(f"out has strides {out.stride()}; expected a tensor whose elements lie apart")
-    if not variant.heads and batch * heads != 1:
-        raise ValueError(f"q has {batch} x {heads} heads; kernel {variant.name} takes 1")
+    if not spec.heads and batch * heads != 1:
+        raise ValueError(f"q has {batch} x {heads} heads; kernel {spec.name} takes 1")
 
 
 def check_contiguous(**tensors: torch.Tensor) -> None:

@@ -20,9 +20,10 @@ import triton.language as tl
 from triton.backends.nvidia.compiler import CUDAOptions
 
 from kernels.common.checks import interpreted
+from kernels.plain.precisions import EXACT, PRECISIONS, parts_made
 
 _KNOWN = CUDAOptions.__dataclass_fields__["allowed_dot_input_precisions"].default
-_NAMES = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
+_NAMES = tuple(name for name, one in PRECISIONS.items() if one.of_triton)
 # Of Triton's own dot; NEWER_PRECISIONS are those that newer Tritons know beside them.
 TRITON_PRECISIONS = tuple(name for name in _NAMES if name in _KNOWN)
 NEWER_PRECISIONS = tuple(name for name in _NAMES if name not in _KNOWN)
@@ -39,11 +40,8 @@ class Parts:
     scaled: bool
 
 
-_PARTS = {
-    "bf16x3": Parts(2, torch.bfloat16, tl.bfloat16, False),
-    "bf16x6": Parts(3, torch.bfloat16, tl.bfloat16, False),
-    "fp16x3": Parts(2, torch.float16, tl.float16, True),
-}
+_TYPES = {"bf16": (torch.bfloat16, tl.bfloat16), "fp16": (torch.float16, tl.float16)}
+_PARTS = {name: Parts(one.parts, *_TYPES[one.rate], one.scaled) for name, one in PRECISIONS.items() if one.parts}
 SPLIT_PRECISIONS = tuple(_PARTS)  # made of 16-bit dots by the kernel itself, which every Triton has
 
 
@@ -52,14 +50,13 @@ def parts_of(precision: str, dtype: torch.dtype) -> Parts | None:
 
     The interpreter multiplies bf16 wrongly, so there bf16x3 and bf16x6 are full fp32 products.
     """
-    if dtype != torch.float32 or (interpreted() and precision != "fp16x3"):
-        return None
-    return _PARTS.get(precision)
+    name = "fp32" if dtype == torch.float32 else ""
+    return _PARTS[precision] if parts_made(name, precision, interpreted()) else None
 
 
 def triton_precision(precision: str, dtype: torch.dtype) -> str:
     """What Triton's own dot is told: the interpreter and 16-bit inputs know only one way to multiply."""
-    return "ieee" if interpreted() or dtype != torch.float32 else precision
+    return EXACT if interpreted() or dtype != torch.float32 else precision
 
 
 @triton.jit

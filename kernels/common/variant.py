@@ -1,4 +1,4 @@
-"""What a kernel variant is: its name, what it accepts, how it is launched, which tiles are worth trying."""
+"""What a kernel variant is: a plain spec and its launcher, and where a launch writes its trace."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import numpy as np
 import torch
 import triton
 
-from kernels.plain.spaces import space
-from kernels.plain.tiles import Device, TileConfig, Work
-
-BLOCKS = (16, 32, 64, 128, 256)
-WARPS = (1, 2, 4, 8, 16, 32)
+from kernels.plain.precisions import EXACT
+from kernels.plain.spec import KernelSpec
+from kernels.plain.tiles import Device, TileConfig
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class Launch(Protocol):
         out: torch.Tensor,
         *,
         tile: TileConfig,
-        precision: str = "ieee",
+        precision: str = EXACT,
         causal: bool = False,
         trace: TileTrace | None = None,
     ) -> Any: ...
@@ -69,46 +67,23 @@ class Launch(Protocol):
 
 @dataclass(frozen=True)
 class KernelVariant:
-    """One kernel: `launch` and the limits within which it is right.
+    """One kernel: what is known of it, and what launches it within those limits."""
 
-    `precisions` are those of its fp32 dots; 16-bit inputs take "ieee" alone, their products being exact in fp32.
-    `newer_precisions` are those that it would take with a newer Triton.
-    `block_ms`, `block_ns` and `warps` are the values that BLOCK_M, BLOCK_N and num_warps may take, `d_step` what D must
-    be a multiple of.
-    `heads`, `causal` and `splits` say whether it takes more than one head, a causal mask, more than one key split;
-    `capability` is the only compute capability it runs on ("" for any, and for the interpreter), `triton` the first
-    version of Triton that has what it is written in.
-    """
-
-    name: str
-    title: str
-    description: str
+    spec: KernelSpec
     launch: Launch
-    dtypes: tuple[str, ...]
-    precisions: tuple[str, ...]
-    max_d: int
-    block_ms: tuple[int, ...] = BLOCKS
-    block_ns: tuple[int, ...] = BLOCKS
-    warps: tuple[int, ...] = WARPS
-    d_step: int = 1
-    heads: bool = False
-    causal: bool = False
-    splits: bool = False
-    capability: str = ""
-    triton: tuple[int, int] = (3, 3)
-    newer_precisions: tuple[str, ...] = ()
 
-    def space(self, work: Work, device: Device, precision: str = "ieee") -> tuple[TileConfig, ...]:
-        """The tiles worth trying for `work` on `device`, without those that cannot fit: `kernels.plain.spaces`."""
-        return space(self.name, work, device, precision)
+    @property
+    def name(self) -> str:
+        """Its spec's."""
+        return self.spec.name
 
     def refusal(self, device: Device) -> str:
         """Why it cannot run on `device`, in one line; "" if it can."""
-        if self.capability and device.capability != self.capability:
+        if self.spec.capability and device.capability != self.spec.capability:
             here = f"this one has {device.capability}" if device.capability else "Triton's interpreter has none"
-            return f"kernel {self.name} needs a GPU of compute capability {self.capability}; {here}"
-        if _version(triton.__version__) < self.triton:
-            first = ".".join(map(str, self.triton))
+            return f"kernel {self.name} needs a GPU of compute capability {self.spec.capability}; {here}"
+        if _version(triton.__version__) < self.spec.triton:
+            first = ".".join(map(str, self.spec.triton))
             return f"kernel {self.name} needs Triton {first} or newer; this is {triton.__version__}"
         return "" if device.capability else interpreter_refusal()
 

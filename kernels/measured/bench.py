@@ -27,9 +27,15 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from kernels.common.checks import DTYPES, device_limits
 from kernels.common.variant import KernelVariant, TileTrace
+from kernels.plain.precisions import EXACT
 from kernels.plain.tiles import TileConfig, with_resolved_splits
 from kernels.reference import attention
 from kernels.variants import VARIANTS
+from kernels.variants.article import ARTICLE
+from kernels.variants.flash import FLASH
+from kernels.variants.hopper.launch import HOPPER
+from kernels.variants.materialized import MATERIALIZED
+from kernels.variants.split_kv.launch import SPLIT_KV
 
 ROUNDS = 9
 ROUND_US = 3000.0
@@ -53,7 +59,7 @@ class Case:
     n: int
     d: int
     dtype: str = "fp32"
-    precision: str = "ieee"
+    precision: str = EXACT
     batch: int = 1
     heads: int = 1
     causal: bool = False
@@ -74,19 +80,19 @@ class Case:
 
 FP32_SHAPES = ((1024, 4096, 128), (1024, 4096, 64), (512, 2048, 128), (256, 512, 64), (4096, 4096, 128))
 CASES = (
-    *(Case("split_kv", *shape, precision="fp16x3") for shape in FP32_SHAPES),
-    *(Case("split_kv", *shape, precision="bf16x6") for shape in FP32_SHAPES),
-    *(Case("split_kv", *shape, precision="bf16x3", max_error=2e-6) for shape in FP32_SHAPES if shape[1] > 512),
+    *(Case(SPLIT_KV.name, *shape, precision="fp16x3") for shape in FP32_SHAPES),
+    *(Case(SPLIT_KV.name, *shape, precision="bf16x6") for shape in FP32_SHAPES),
+    *(Case(SPLIT_KV.name, *shape, precision="bf16x3", max_error=2e-6) for shape in FP32_SHAPES if shape[1] > 512),
     *(
-        Case("hopper", 4096, 4096, d, dtype, "ieee", 4, 16, causal)
+        Case(HOPPER.name, 4096, 4096, d, dtype, EXACT, 4, 16, causal)
         for d in (128, 64)
         for causal in (False, True)
         for dtype in ("bf16", "fp16")
     ),
-    Case("flash", 4096, 4096, 128, "bf16", "ieee", 4, 16),
-    Case("flash", 1024, 4096, 128, precision="tf32x3", max_error=1e-6),
-    Case("materialized", 1024, 4096, 128, precision="tf32x3", max_error=1e-6),
-    Case("article", 1024, 4096, 128, max_error=1e-6),
+    Case(FLASH.name, 4096, 4096, 128, "bf16", EXACT, 4, 16),
+    Case(FLASH.name, 1024, 4096, 128, precision="tf32x3", max_error=1e-6),
+    Case(MATERIALIZED.name, 1024, 4096, 128, precision="tf32x3", max_error=1e-6),
+    Case(ARTICLE.name, 1024, 4096, 128, max_error=1e-6),
 )
 
 
@@ -135,7 +141,8 @@ def run_case(case: Case) -> dict[str, Any]:
     q, k, v = (torch.randn(s, generator=generator, device="cuda").to(DTYPES[case.dtype]) for s in shapes)
     variant = next(variant for variant in VARIANTS if variant.name == case.kernel)
     limits = device_limits(q.device)
-    tile = TileConfig.default(case, limits, case.kernel, case.precision) if case.kernel != "article" else TileConfig()
+    spec = variant.spec
+    tile = TileConfig() if spec.keeps_tile else spec.default_tile(case, limits, case.precision)
     out = torch.full_like(q, float("nan"))
     trace = TileTrace.unwritten(case.batch * case.heads, case.m, case.n, tile.block_n, q.device)
     launches: dict[str, Launch] = {
@@ -157,6 +164,7 @@ def run_case(case: Case) -> dict[str, Any]:
         **asdict(case),
         "title": case.title,
         "tile": asdict(with_resolved_splits(case, tile, limits.sm_count)),
+        "options": ", ".join(tile.option_words),
         "us": times,
         "tflops": {name: case.flops / us / 1e6 for name, us in times.items()},
         "max_error": errors,
@@ -231,7 +239,7 @@ def table_line(result: dict[str, Any]) -> str:
     cells = (
         result["title"],
         result["kernel"] + precision,
-        f"{tile['block_m']} × {tile['block_n']}, {tile['num_warps']} warps, {tile['num_stages']} stages{splits}",
+        f"{tile['block_m']} × {tile['block_n']}, {result['options']}{splits}",
         f"{us['kernel']:.1f}",
         f"{result['tflops']['kernel']:.0f}",
         f"{us['auto']:.1f}",

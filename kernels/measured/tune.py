@@ -22,10 +22,15 @@ from typing import Any
 import torch
 
 from kernels.common.checks import DTYPES, device_limits
-from kernels.common.precision import TRITON_PRECISIONS
 from kernels.measured.bench import Case, environment, graph_of, replay_us
-from kernels.plain.tiles import TABLE, TileConfig
+from kernels.plain.measured_tiles import TABLE
+from kernels.plain.precisions import EXACT
+from kernels.plain.tiles import TileConfig
 from kernels.variants import VARIANTS
+from kernels.variants.flash import FLASH
+from kernels.variants.hopper.launch import HOPPER
+from kernels.variants.materialized import MATERIALIZED
+from kernels.variants.split_kv.launch import SPLIT_KV
 
 GRAPH_US = 600.0
 FINALISTS = 3
@@ -46,32 +51,32 @@ def cases() -> tuple[Case, ...]:
     """The problems of the table: few, so that the nearest is a matter of course."""
     return (
         *(
-            Case("hopper", 4096, 4096, d, "bf16", batch=4, heads=16, causal=c)
+            Case(HOPPER.name, 4096, 4096, d, "bf16", batch=4, heads=16, causal=c)
             for d in (64, 128, 256)
             for c in (False, True)
         ),
-        *(Case("split_kv", *shape, precision=p) for shape in FP32_SHAPES for p in SPLIT_PRECISIONS),
+        *(Case(SPLIT_KV.name, *shape, precision=p) for shape in FP32_SHAPES for p in SPLIT_PRECISIONS),
         *(
-            Case("flash", 4096, 4096, d, "bf16", batch=4, heads=16, causal=c)
+            Case(FLASH.name, 4096, 4096, d, "bf16", batch=4, heads=16, causal=c)
             for d in (64, 128, 256)
             for c in (False, True)
         ),
-        *(Case("flash", 1024, 4096, d, precision=p) for d in (64, 128) for p in TRITON_PRECISIONS),
-        *(Case("materialized", 1024, 4096, d, precision=p) for d in (64, 128) for p in ("ieee", "tf32x3")),
-        *(Case("materialized", 1024, 4096, d, "bf16") for d in (64, 128)),
+        *(Case(FLASH.name, 1024, 4096, d, precision=p) for d in (64, 128) for p in FLASH.spec.precisions),
+        *(Case(MATERIALIZED.name, 1024, 4096, d, precision=p) for d in (64, 128) for p in (EXACT, "tf32x3")),
+        *(Case(MATERIALIZED.name, 1024, 4096, d, "bf16") for d in (64, 128)),
     )
 
 
 def trials(kernel: str | None = None) -> tuple[Trial, ...]:
     """Every tile of every case's space on this device, or of the cases of one kernel."""
     limits = device_limits(torch.device("cuda"))
-    able = {v.name: v for v in VARIANTS if kernel in (None, v.name) and not v.refusal(limits)}
+    able = {v.name: v.spec for v in VARIANTS if kernel in (None, v.name) and not v.refusal(limits)}
     return tuple(
         Trial(case, tile)
         for case in cases()
         if case.kernel in able
         for tile in able[case.kernel].space(case, limits, case.precision)
-        if _is_worth_compiling(case, tile, limits.sm_count)
+        if _is_worth_compiling(case, tile, able[case.kernel].splits, limits.sm_count)
     )
 
 
@@ -125,10 +130,10 @@ def tune(kernel: str | None = None) -> Iterator[dict[str, Any]]:
             yield {**problem, **asdict(tile), "us": round(us, 2)}
 
 
-def _is_worth_compiling(case: Case, tile: TileConfig, sm_count: int) -> bool:
+def _is_worth_compiling(case: Case, tile: TileConfig, splits: bool, sm_count: int) -> bool:
     """Too few programs leave the device idle; fp32 takes four warps for small tiles and eight for large ones."""
     programs = case.batch * case.heads * -(-case.m // tile.block_m) * tile.splits
-    idle = case.kernel == "split_kv" and case.m > 256 and programs < sm_count // 2
+    idle = splits and case.m > 256 and programs < sm_count // 2
     return not idle and (case.dtype != "fp32" or tile.num_warps == (8 if tile.block_m >= 128 else 4))
 
 
@@ -148,7 +153,7 @@ def main() -> int:
     """Write the table; 3 where there is no GPU."""
     parser = argparse.ArgumentParser(prog="python -m kernels.measured.tune", description=__doc__)
     parser.add_argument("--output", type=Path, default=TABLE, metavar="FILE", help="default: the table in use")
-    parser.add_argument("--kernel", choices=[v.name for v in VARIANTS if v.name != "article"], help="only this kernel")
+    parser.add_argument("--kernel", choices=sorted({case.kernel for case in cases()}), help="only this kernel")
     options = parser.parse_args()
     if not torch.cuda.is_available():
         print("kernels.measured.tune: no NVIDIA GPU that torch can use; these are GPU times", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""When `split_kv` splits K and V into parts beforehand: for its launch, and for `kernels.plain.traffic`."""
+"""What a launch with split keys does beyond attention itself: for `split_kv`, and for `kernels.plain.traffic`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from kernels.plain.tiles import TileConfig, Work, padded_d, tiles_per_split
 # From this many elements of K in one program's share on, K and V are split into parts once, before: a launch more costs
 # about what splitting so many takes.
 SPLIT_BEFORE_FROM = 8192
+UNROLLED = 32  # splits, beyond which a loop combines them: unrolled code grows with their number
 
 
 def is_read_often(work: Work, group: int, tile: TileConfig, splits: int, least: int = SPLIT_BEFORE_FROM) -> bool:

@@ -1,4 +1,4 @@
-"""Bytes that one launch asks of memory, kernel by kernel, as its loads and stores are written. No torch, no Triton.
+"""How a kernel moves data: the bytes that one launch asks of memory, and what its programs hold. No torch, no Triton.
 
 Counted is every element that a program loads or stores, each time that it does; what lies outside of a tensor is masked
 and never touched. Caches serve a part of it, so that the memory itself moves less.
@@ -6,22 +6,18 @@ and never touched. Caches serve a part of it, so that the memory itself moves le
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from kernels.plain.spaces import PARTS
-from kernels.plain.split_rule import is_read_often
-from kernels.plain.tiles import AUTO_SPLITS, TileConfig, Work, padded_d, resolved_splits
+from kernels.plain.precisions import PRECISIONS, parts_made
+from kernels.plain.split_rule import UNROLLED, is_read_often
+from kernels.plain.tiles import AUTO_SPLITS, DTYPE_BYTES, TileConfig, Work, padded_d, resolved_splits
 
 FP32_BYTES = 4
 PART_BYTES = 2
 EXPONENT_BYTES = 4
-SCALED = "fp16x3"  # the precision whose parts have an exponent a tile
-# `kernels.variants.split_kv.combine` goes over more splits than these in a loop, and then reads each maximum twice.
-UNROLLED = 32
 
 
 class GroupedWork(Work, Protocol):
@@ -54,97 +50,102 @@ class Requested:
         return self.q + self.k_and_v + self.out + self.parts + self.partial + self.scores + self.weights
 
 
-def requested(
-    kernel: str, work: GroupedWork, tile: TileConfig, precision: str = "ieee", interpreted: bool = False
-) -> Requested | None:
-    """What one launch of `kernel` asks for; None for a kernel that this module does not know.
+@dataclass(frozen=True)
+class Streamed:
+    """Every block of query rows reads Q once and the key tiles that it sees, at least `least_tiles`; O is written once.
 
-    `interpreted` is a launch on Triton's interpreter, which makes no bf16 parts. Raises ValueError for automatic
-    splits: `kernels.plain.tiles.with_resolved_splits` first.
+    A program holds Q, and K and V as often as there are stages.
     """
-    count = _COUNTS.get(kernel)
-    return None if count is None else count(work, tile, precision, interpreted)
 
+    least_tiles: int = 0
 
-def parts_made(dtype: str, precision: str, interpreted: bool) -> int:
-    """Into how many 16-bit parts a kernel splits an fp32 value; 0 where it multiplies values as they are."""
-    if dtype != "fp32" or (interpreted and precision != SCALED):
+    def requested(self, work: GroupedWork, tile: TileConfig, precision: str, interpreted: bool) -> Requested:
+        """Bytes of one launch."""
+        rows = _rows_bytes(work)
+        tiles = _tiles_read(work, tile, self.least_tiles)
+        keys = int(np.minimum(tiles * tile.block_n, work.n).sum())
+        return Requested(rows, 2 * _heads(work) * keys * work.d * DTYPE_BYTES[work.dtype], rows)
+
+    def shared_bytes(self, work: Work, tile: TileConfig, precision: str) -> int:
+        """Shared memory of one program's operands. The compiler may need less: of fp32 it does not keep every stage."""
+        return DTYPE_BYTES[work.dtype] * padded_d(work.d) * (tile.block_m + 2 * tile.block_n * tile.num_stages)
+
+    def scores_bytes(self, work: Work) -> int:
+        """Device memory for S and P beside the tensors: they are never whole."""
         return 0
-    return PARTS.get(precision, 0)
 
 
-def _streamed(work: GroupedWork, tile: TileConfig, precision: str, interpreted: bool) -> Requested:
-    """`article` and `flash`: every block of query rows reads Q once and the keys that it sees; O is written once."""
-    return _one_pass(work, tile, least_tiles=0)
+@dataclass(frozen=True)
+class SplitKeys(Streamed):
+    """As Streamed, by every split of the keys; each of several writes acc, m and l in fp32, read to combine them.
+
+    In a precision of 16-bit parts a program holds those, and K and V that are read often are split beforehand.
+    """
+
+    def requested(self, work: GroupedWork, tile: TileConfig, precision: str, interpreted: bool) -> Requested:
+        """Bytes of one launch. Raises ValueError for automatic splits: `with_resolved_splits` first."""
+        if tile.splits == AUTO_SPLITS:
+            raise ValueError("splits is 0, which leaves it to the launch; allowed are 1 and more")
+        splits = resolved_splits(work, tile, 1)
+        whole = super().requested(work, tile, precision, interpreted)
+        keys, before = whole.k_and_v, 0
+        parts = parts_made(work.dtype, precision, interpreted)
+        if parts and is_read_often(work, work.heads // work.kv_heads, tile, splits):
+            # A tile of parts is whole, padded to BLOCK_N x BLOCK_D, for K and for V.
+            part_tile = 2 * (parts * tile.block_n * padded_d(work.d) * PART_BYTES)
+            part_tile += 2 * EXPONENT_BYTES if PRECISIONS[precision].scaled else 0
+            key_heads = work.batch * work.kv_heads
+            read = 2 * key_heads * work.n * work.d * FP32_BYTES
+            before = read + key_heads * -(-work.n // tile.block_n) * part_tile
+            keys = _heads(work) * int(_tiles_read(work, tile, 0).sum()) * part_tile
+        partial = 0
+        if splits > 1:
+            # m is read to find the greatest and again to weigh by it; the compiler makes one of both in unrolled code.
+            reads_of_m = 2 if interpreted or splits > UNROLLED else 1
+            values = (work.d + 2) + (work.d + 1 + reads_of_m)
+            partial = splits * _heads(work) * work.m * values * FP32_BYTES
+        return Requested(whole.q * splits, keys, whole.out, before, partial)
+
+    def shared_bytes(self, work: Work, tile: TileConfig, precision: str) -> int:
+        """Shared memory of one program's operands, or of their parts."""
+        parts = parts_made(work.dtype, precision, interpreted=False)
+        whole = super().shared_bytes(work, tile, precision)
+        return whole * PART_BYTES * parts // FP32_BYTES if parts else whole
 
 
-def _hopper(work: GroupedWork, tile: TileConfig, precision: str, interpreted: bool) -> Requested:
-    """As `flash`, but a block that sees no key reads a tile all the same."""
-    return _one_pass(work, tile, least_tiles=1)
-
-
-def _one_pass(work: GroupedWork, tile: TileConfig, least_tiles: int) -> Requested:
-    rows = _rows_bytes(work)
-    tiles = _tiles_read(work, tile, least_tiles)
-    keys = int(np.minimum(tiles * tile.block_n, work.n).sum())
-    return Requested(rows, 2 * _heads(work) * keys * work.d * _size(work), rows)
-
-
-def _split_kv(work: GroupedWork, tile: TileConfig, precision: str, interpreted: bool) -> Requested:
-    """Every split reads Q; with more than one, each writes acc, m and l in fp32, which are read to combine them."""
-    if tile.splits == AUTO_SPLITS:
-        raise ValueError("splits is 0, which leaves it to the launch; allowed are 1 and more")
-    splits = resolved_splits(work, tile, 1)
-    rows = _rows_bytes(work)
-    whole = _one_pass(work, tile, least_tiles=0)
-    keys, before = whole.k_and_v, 0
-    parts = parts_made(work.dtype, precision, interpreted)
-    if parts and is_read_often(work, work.heads // work.kv_heads, tile, splits):
-        # A tile of parts is whole, padded to BLOCK_N x BLOCK_D, for K and for V.
-        part_tile = 2 * (parts * tile.block_n * padded_d(work.d) * PART_BYTES)
-        part_tile += 2 * EXPONENT_BYTES if precision == SCALED else 0
-        key_heads = work.batch * work.kv_heads
-        read = 2 * key_heads * work.n * work.d * FP32_BYTES
-        before = read + key_heads * -(-work.n // tile.block_n) * part_tile
-        keys = _heads(work) * int(_tiles_read(work, tile, 0).sum()) * part_tile
-    partial = 0
-    if splits > 1:
-        # m is read to find the greatest and again to weigh by it; the compiler makes one of both in unrolled code.
-        reads_of_m = 2 if interpreted or splits > UNROLLED else 1
-        values = (work.d + 2) + (work.d + 1 + reads_of_m)
-        partial = splits * _heads(work) * work.m * values * FP32_BYTES
-    return Requested(rows * splits, keys, rows, before, partial)
-
-
-def _materialized(work: GroupedWork, tile: TileConfig, precision: str, interpreted: bool) -> Requested:
+@dataclass(frozen=True)
+class WrittenScores:
     """Q and K once for each tile of S; S written, read for m and l, read for P; P written, and read with V for O.
 
     A causal mask saves nothing: hidden tiles are computed, written and read as the others.
     """
-    rows = _rows_bytes(work)
-    row_blocks, key_tiles = -(-work.m // tile.block_m), -(-work.n // tile.block_n)
-    elements = _heads(work) * work.m * work.n
-    return Requested(
-        q=rows * key_tiles,
-        k_and_v=2 * _heads(work) * work.n * work.d * _size(work) * row_blocks,
-        out=rows,
-        scores=3 * elements * FP32_BYTES,
-        weights=2 * elements * _size(work),
-    )
+
+    def requested(self, work: GroupedWork, tile: TileConfig, precision: str, interpreted: bool) -> Requested:
+        """Bytes of one launch."""
+        rows, size = _rows_bytes(work), DTYPE_BYTES[work.dtype]
+        row_blocks, key_tiles = -(-work.m // tile.block_m), -(-work.n // tile.block_n)
+        elements = _heads(work) * work.m * work.n
+        return Requested(
+            q=rows * key_tiles,
+            k_and_v=2 * _heads(work) * work.n * work.d * size * row_blocks,
+            out=rows,
+            scores=3 * elements * FP32_BYTES,
+            weights=2 * elements * size,
+        )
+
+    def shared_bytes(self, work: Work, tile: TileConfig, precision: str) -> int:
+        """Shared memory of one program's operands: of Q and K, or of P and V, whichever is more."""
+        padded = padded_d(work.d)
+        operands = tile.block_m * tile.block_n + tile.block_n * padded
+        most = max(operands * tile.num_stages, padded * (tile.block_m + tile.block_n * tile.num_stages))
+        return DTYPE_BYTES[work.dtype] * most
+
+    def scores_bytes(self, work: Work) -> int:
+        """Device memory for S in fp32 and P in the inputs' dtype, of all heads."""
+        return _heads(work) * work.m * work.n * (FP32_BYTES + DTYPE_BYTES[work.dtype])
 
 
-_COUNTS: dict[str, Callable[[GroupedWork, TileConfig, str, bool], Requested]] = {
-    "article": _streamed,
-    "flash": _streamed,
-    "split_kv": _split_kv,
-    "hopper": _hopper,
-    "materialized": _materialized,
-}
-
-
-def _size(work: Work) -> int:
-    """Bytes of one element of Q, K, V and O."""
-    return 4 if work.dtype == "fp32" else 2
+Movement = Streamed | SplitKeys | WrittenScores
 
 
 def _heads(work: Work) -> int:
@@ -153,7 +154,7 @@ def _heads(work: Work) -> int:
 
 def _rows_bytes(work: Work) -> int:
     """Q, or O, once."""
-    return _heads(work) * work.m * work.d * _size(work)
+    return _heads(work) * work.m * work.d * DTYPE_BYTES[work.dtype]
 
 
 def _tiles_read(work: Work, tile: TileConfig, least: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

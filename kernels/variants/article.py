@@ -14,29 +14,17 @@ import triton.language as tl
 from kernels.common.checks import check_contiguous, check_inputs
 from kernels.common.online_softmax import absorb_tile
 from kernels.common.variant import KernelVariant, TileTrace, state_buffers
+from kernels.plain.precisions import EXACT
+from kernels.plain.spec import Grid, KernelSpec
 from kernels.plain.tiles import TileConfig, padded_d
-
-MAX_D = 256
+from kernels.plain.traffic import Streamed
 
 
 @triton.jit
 def article_kernel(
-    q,
-    k,
-    v,
-    out,
-    m_tile_out,
-    m_running_out,
-    l_running_out,
-    M,
-    N,
-    scale,
-    D: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_D: tl.constexpr,
-    TRACE: tl.constexpr,
-):
+    q, k, v, out, m_tile_out, m_running_out, l_running_out, M, N, scale,
+    D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_D: tl.constexpr, TRACE: tl.constexpr,
+):  # fmt: skip
     i_m = tl.program_id(0)
     o_m = tl.arange(0, BLOCK_M)
     o_n = tl.arange(0, BLOCK_N)
@@ -87,7 +75,7 @@ def launch_article(
     out: torch.Tensor,
     *,
     tile: TileConfig,
-    precision: str = "ieee",
+    precision: str = EXACT,
     causal: bool = False,
     trace: TileTrace | None = None,
 ) -> Any:
@@ -99,35 +87,27 @@ def launch_article(
 
     Raises ValueError for inputs outside these limits, and Triton's own errors if the tile cannot be compiled.
     """
-    check_inputs(ARTICLE, q, k, v, out, tile, precision, causal, None, trace)
+    check_inputs(ARTICLE.spec, q, k, v, out, tile, precision, causal, None, trace)
     check_contiguous(q=q, k=k, v=v, out=out)
     (m, d), n = q.shape[2:], k.shape[2]
     states = state_buffers(trace, out)
     return article_kernel[(triton.cdiv(m, tile.block_m),)](
-        q,
-        k,
-        v,
-        out,
-        *states,
-        m,
-        n,
-        d**-0.5,
-        D=d,
-        BLOCK_M=tile.block_m,
-        BLOCK_N=tile.block_n,
-        BLOCK_D=padded_d(d),
-        TRACE=trace is not None,
-        num_warps=tile.num_warps,
-        num_stages=tile.num_stages,
-    )
+        q, k, v, out, *states, m, n, d**-0.5,
+        D=d, BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, BLOCK_D=padded_d(d), TRACE=trace is not None, **tile.options,
+    )  # fmt: skip
 
 
 ARTICLE = KernelVariant(
-    name="article",
-    title="Article kernel",
-    description="one program per BLOCK_M query rows, K and V tiles streamed, fp32 dots in full precision",
-    launch=launch_article,
-    dtypes=("fp32",),
-    precisions=("ieee",),
-    max_d=MAX_D,
+    KernelSpec(
+        name="article",
+        title="Article kernel",
+        description="one program per BLOCK_M query rows, K and V tiles streamed, fp32 dots in full precision",
+        dtypes=("fp32",),
+        precisions=(EXACT,),
+        movement=Streamed(),
+        # Full-precision dots take a register for every score: larger tiles spill.
+        grids=(Grid((16, 32, 64), (16, 32, 64), (4, 8), (1, 2, 3)),),
+        keeps_tile=True,  # the presets' tiles are the article's
+    ),
+    launch_article,
 )

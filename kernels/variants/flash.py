@@ -24,9 +24,10 @@ from kernels.common.online_softmax import (
 )
 from kernels.common.precision import NEWER_PRECISIONS, TRITON_PRECISIONS, triton_precision
 from kernels.common.variant import KernelVariant, TileTrace, state_buffers
+from kernels.plain.precisions import EXACT
+from kernels.plain.spec import Grid, KernelSpec
 from kernels.plain.tiles import TileConfig, padded_d
-
-MAX_D = 256
+from kernels.plain.traffic import Streamed
 
 
 @triton.jit
@@ -121,7 +122,7 @@ def launch_flash(
     out: torch.Tensor,
     *,
     tile: TileConfig,
-    precision: str = "ieee",
+    precision: str = EXACT,
     causal: bool = False,
     scale: float | None = None,
     lse: torch.Tensor | None = None,
@@ -136,7 +137,7 @@ def launch_flash(
 
     Raises ValueError for inputs outside these limits, and Triton's own errors if the tile cannot be compiled.
     """
-    check_inputs(FLASH, q, k, v, out, tile, precision, causal, lse, trace)
+    check_inputs(FLASH.spec, q, k, v, out, tile, precision, causal, lse, trace)
     batch, heads, m, d = q.shape
     n = k.shape[2]
     states = state_buffers(trace, out)
@@ -146,19 +147,25 @@ def launch_flash(
         m, n, heads, heads // k.shape[1], (d**-0.5 if scale is None else scale) * LOG2E,
         D=d, BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, BLOCK_D=padded_d(d),
         CAUSAL=causal, PRECISION=triton_precision(precision, q.dtype), LSE=lse is not None, TRACE=trace is not None,
-        num_warps=tile.num_warps, num_stages=tile.num_stages,
+        **tile.options,
     )  # fmt: skip
 
 
 FLASH = KernelVariant(
-    name="flash",
-    title="Flash kernel",
-    description="the general forward: heads, grouped heads, causal, three dtypes, every dot precision",
-    launch=launch_flash,
-    dtypes=("fp32", "fp16", "bf16"),
-    precisions=TRITON_PRECISIONS,
-    newer_precisions=NEWER_PRECISIONS,
-    max_d=MAX_D,
-    heads=True,
-    causal=True,
+    KernelSpec(
+        name="flash",
+        title="Flash kernel",
+        description="the general forward: heads, grouped heads, causal, three dtypes, every dot precision",
+        dtypes=("fp32", "fp16", "bf16"),
+        precisions=TRITON_PRECISIONS,
+        newer_precisions=NEWER_PRECISIONS,
+        movement=Streamed(),
+        grids=(
+            Grid((32, 64), (32, 64), (4, 8), (1, 2), dtypes=("fp32",)),
+            Grid((64, 128), (32, 64, 128), (4, 8), (2, 3)),
+        ),
+        heads=True,
+        causal=True,
+    ),
+    launch_flash,
 )

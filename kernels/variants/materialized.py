@@ -12,9 +12,10 @@ from kernels.common.checks import check_inputs
 from kernels.common.online_softmax import LOG2E, mask_scores, store_states, weigh_tile
 from kernels.common.precision import NEWER_PRECISIONS, TRITON_PRECISIONS, triton_precision
 from kernels.common.variant import KernelVariant, TileTrace, state_buffers
+from kernels.plain.precisions import EXACT
+from kernels.plain.spec import Grid, KernelSpec
 from kernels.plain.tiles import TileConfig, padded_d
-
-MAX_D = 256
+from kernels.plain.traffic import WrittenScores
 
 
 @triton.jit(do_not_specialize=["M", "H", "GROUP"])
@@ -111,7 +112,7 @@ def launch_materialized(
     out: torch.Tensor,
     *,
     tile: TileConfig,
-    precision: str = "ieee",
+    precision: str = EXACT,
     causal: bool = False,
     trace: TileTrace | None = None,
 ) -> Any:
@@ -124,39 +125,41 @@ def launch_materialized(
     Raises ValueError for inputs outside these limits, torch.cuda.OutOfMemoryError where S and P do not fit, and
     Triton's own errors if the tile cannot be compiled.
     """
-    check_inputs(MATERIALIZED, q, k, v, out, tile, precision, causal, None, trace)
+    check_inputs(MATERIALIZED.spec, q, k, v, out, tile, precision, causal, None, trace)
     batch, heads, m, d = q.shape
     n, group = k.shape[2], heads // k.shape[1]
     n_m = triton.cdiv(m, tile.block_m)
     block_d = padded_d(d)
     dot = triton_precision(precision, q.dtype)
-    options = {"num_warps": tile.num_warps, "num_stages": tile.num_stages}
     scores = torch.empty((batch * heads, m, n), dtype=torch.float32, device=q.device)
     weights = torch.empty_like(scores, dtype=q.dtype)
     scores_kernel[(batch * heads * n_m * triton.cdiv(n, tile.block_n),)](
         q, k, scores, *q.stride(), *k.stride(), m, n, heads, group,
-        D=d, BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, BLOCK_D=block_d, CAUSAL=causal, PRECISION=dot, **options,
+        D=d, BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, BLOCK_D=block_d, CAUSAL=causal, PRECISION=dot, **tile.options,
     )  # fmt: skip
     states = state_buffers(trace, out)
     softmax_kernel[(batch * heads * n_m,)](
         scores, weights, *states, m, n, d**-0.5 * LOG2E,
-        BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, TRACE=trace is not None, **options,
+        BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, TRACE=trace is not None, **tile.options,
     )  # fmt: skip
     return output_kernel[(batch * heads * n_m,)](
         weights, v, out, *v.stride(), *out.stride(), m, n, heads, group,
-        D=d, BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, BLOCK_D=block_d, PRECISION=dot, **options,
+        D=d, BLOCK_M=tile.block_m, BLOCK_N=tile.block_n, BLOCK_D=block_d, PRECISION=dot, **tile.options,
     )  # fmt: skip
 
 
 MATERIALIZED = KernelVariant(
-    name="materialized",
-    title="Materialized S and P",
-    description="three kernels with S and P written to memory between them: what tiling saves",
-    launch=launch_materialized,
-    dtypes=("fp32", "fp16", "bf16"),
-    precisions=TRITON_PRECISIONS,
-    newer_precisions=NEWER_PRECISIONS,
-    max_d=MAX_D,
-    heads=True,
-    causal=True,
+    KernelSpec(
+        name="materialized",
+        title="Materialized S and P",
+        description="three kernels with S and P written to memory between them: what tiling saves",
+        dtypes=("fp32", "fp16", "bf16"),
+        precisions=TRITON_PRECISIONS,
+        newer_precisions=NEWER_PRECISIONS,
+        movement=WrittenScores(),
+        grids=(Grid((32, 64), (32, 64, 128), (4, 8), (2,)),),
+        heads=True,
+        causal=True,
+    ),
+    launch_materialized,
 )

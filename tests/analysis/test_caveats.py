@@ -11,14 +11,15 @@ from kernels.plain.tiles import TileConfig
 from tests.samples import make_record
 from workbench.analysis.caveats import (
     FLATTERING,
-    busy_text,
     caveats_of,
     computed_precision,
-    precision_text,
-    splits_text,
-    tolerance_text,
+    of_cpu,
+    of_precision,
+    of_splits,
+    of_tolerance,
 )
 from workbench.engine.inputs import make_inputs
+from workbench.run.device_state import DeviceWarning
 from workbench.run.environment import Mode, Provenance
 from workbench.run.request import INPUT_DISTRIBUTIONS, Problem, RunRequest
 
@@ -45,10 +46,11 @@ def test_a_tolerance_that_zeros_would_pass_is_said(
     largest: float | None, rtol: float, atol: float, warned: bool
 ) -> None:
     """Zeros pass where every |value| is at most atol + rtol * |value|, as allclose has it."""
-    text = tolerance_text(replace(ERROR, largest=largest, rtol=rtol, atol=atol))
-    assert bool(text) is warned
-    if largest == 9.6e-4:
-        assert text == ("zeros would pass: the tolerance, 0.002, is not below the largest value of the output, 9.6e-4")
+    found = of_tolerance(replace(ERROR, largest=largest, rtol=rtol, atol=atol))
+    assert (found is not None) is warned
+    if found is not None and largest == 9.6e-4:
+        sizes = "the tolerance, 0.002, is not below the largest value of the output, 9.6e-4"
+        assert found == DeviceWarning.of("tolerance", "zeros would pass", sizes)
 
 
 @pytest.mark.parametrize(
@@ -64,21 +66,21 @@ def test_a_tolerance_that_zeros_would_pass_is_said(
 def test_a_precision_that_is_not_taken_is_said(precision: str, dtype: str, mode: Mode, computed: str) -> None:
     request = replace(REQUEST, precision=precision, problem=replace(REQUEST.problem, dtype=dtype))
     assert computed_precision(request, mode) == computed
-    assert bool(precision_text(request, mode)) is (computed != precision)
+    assert (of_precision(request, mode) is not None) is (computed != precision)
 
 
 @pytest.mark.parametrize(("asked", "made", "said"), [(3, 2, True), (9, 4, True), (2, 2, False), (0, 4, False)])
 def test_splits_that_are_not_made_are_said_with_the_reason(asked: int, made: int, said: bool) -> None:
     request = replace(REQUEST, tile=replace(REQUEST.tile, splits=asked))
-    text = splits_text(request, replace(request.tile, splits=made))
-    assert bool(text) is said
-    if asked == 3:
-        assert text == "3 splits asked, 2 made: of 4 key tiles each split has 2, the last what is left"
+    found = of_splits(request, replace(request.tile, splits=made))
+    assert (found is not None) is said
+    if found is not None and asked == 3:
+        assert found.text == "3 splits asked, 2 made: of 4 key tiles each split has 2, the last what is left"
 
 
 def test_a_busy_cpu_is_said_where_its_clock_is_the_one_that_times() -> None:
-    assert busy_text(BUSY) == "the CPU is busy: load 5.1 on 2 cores"
-    assert busy_text(replace(BUSY, load_average=(2.0, 9.0, 9.0))) == "" == busy_text(Provenance())
+    assert of_cpu(BUSY) == DeviceWarning.of("cpu", "the CPU is busy", "load 5.1 on 2 cores")
+    assert of_cpu(replace(BUSY, load_average=(2.0, 9.0, 9.0))) is None is of_cpu(Provenance())
     assert [w.kind for w in caveats_of(REQUEST, "interpreter", BUSY, REQUEST.tile, ERROR)] == ["cpu"]
     assert caveats_of(REQUEST, "cuda", BUSY, REQUEST.tile, ERROR) == ()
 

@@ -16,8 +16,6 @@ from workbench.analysis.metrics import (
     best_ratio,
     comparable_ratio,
     find_metric,
-    format_range,
-    format_time,
     metrics_on,
     ratio,
     times_floor,
@@ -30,6 +28,8 @@ from workbench.run.request import Problem
 from workbench.run.session import Session
 from workbench.stats.summary import Interval, Ratio
 from workbench.words.times import figure_text
+
+CEILINGS = Ceilings("GPU", "1", "2", "2026-01-01", 4e12, fp32=50e12)
 
 
 def measurement(
@@ -55,9 +55,11 @@ def measurement(
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
 def test_every_metric_has_a_value_for_a_complete_kernel_measurement(metric: metrics.Metric) -> None:
-    value = metric.value(measurement(block_us=7.5))
-    assert value is not None
-    assert np.isfinite(value)
+    value = metric.value(measurement(block_us=7.5), CEILINGS)
+    assert value is not None and np.isfinite(value)
+    assert float(metric.plain(value)) == pytest.approx(value, rel=1e-2)
+    assert metric.unit in metric.text(value) or metric.unit == "µs"
+    assert metric.plain(None) == ""
 
 
 def test_names_are_unique_and_can_be_found() -> None:
@@ -79,7 +81,6 @@ def test_times_come_from_the_raw_samples() -> None:
 
 def test_every_figure_is_made_of_the_protocols_own() -> None:
     """The article's is the average of its block; where there is none, and under other protocols, it is the median."""
-    ceilings = Ceilings("GPU", "1", "2", "2026-01-01", 4e12, fp32=50e12)
     article = measurement(samples=(8.0, 10.0, 16.0), block_us=5.0)
     cold = replace(article, latency=replace(article.latency, protocol="cold", block_average_us=None))
     old = replace(article, latency=replace(article.latency, block_average_us=None))
@@ -89,7 +90,7 @@ def test_every_figure_is_made_of_the_protocols_own() -> None:
     for name in ("tflops", "bandwidth"):
         fast, slow = (find_metric(name).value(m) for m in (article, cold))
         assert fast is not None and slow is not None and fast == pytest.approx(2 * slow)
-    fast, slow = times_floor(article, ceilings), times_floor(cold, ceilings)
+    fast, slow = times_floor(article, CEILINGS), times_floor(cold, CEILINGS)
     assert fast is not None and slow is not None and slow == pytest.approx(2 * fast)
     assert find_metric("block_average").value(cold) is None
 
@@ -154,15 +155,15 @@ def test_the_interval_and_the_kernel_alone_are_missing_where_nobody_looked() -> 
 
 
 def test_the_floor_is_known_where_the_ceilings_are() -> None:
-    ceilings = Ceilings("GPU", "1", "2", "2026-01-01", 4e12, fp32=50e12)
     big = replace(measurement(samples=(762.6,)), problem=Problem(1024, 4096, 128))
     # 4 * 1024 * 4096 * 128 operations take 42.9 us at 50 TFLOP/s, and 5.2 MB take 1.3 us.
-    assert times_floor(big, ceilings) == pytest.approx(762.6 / 42.95, rel=1e-3)
-    assert times_floor(replace(big, precision=""), ceilings) == times_floor(big, ceilings), "SDPA has no precision"
-    assert times_floor(replace(big, precision="tf32"), ceilings) is None, "that rate was not measured"
-    assert times_floor(measurement(clock="host"), ceilings) is None
-    assert metrics_on(None) == METRICS and metrics_on(ceilings)[:-1] == METRICS
-    assert metrics_on(ceilings)[-1].value(big) == times_floor(big, ceilings)
+    assert times_floor(big, CEILINGS) == pytest.approx(762.6 / 42.95, rel=1e-3)
+    assert times_floor(replace(big, precision=""), CEILINGS) == times_floor(big, CEILINGS), "SDPA has no precision"
+    assert times_floor(replace(big, precision="tf32"), CEILINGS) is None, "that rate was not measured"
+    assert times_floor(measurement(clock="host"), CEILINGS) is None
+    assert metrics_on(CEILINGS) == METRICS
+    assert set(METRICS) - set(metrics_on(None)) == {floor := find_metric("times_floor")}
+    assert floor.value(big, CEILINGS) == times_floor(big, CEILINGS) and floor.value(big) is None
 
 
 def test_the_ratio_of_paired_rounds_counts_before_that_of_medians() -> None:
@@ -183,8 +184,9 @@ def test_resources_are_missing_for_sdpa() -> None:
 
 
 def test_label_has_the_unit_where_there_is_one() -> None:
-    assert find_metric("median").label == "Median (µs)"
-    assert find_metric("spills").label == "Spilled registers per thread"
+    assert find_metric("median").label == "median (µs)"
+    assert find_metric("spills").label == "spills"
+    assert find_metric("tflops").label == "TFLOP/s", "which is its unit"
 
 
 def known_to(one: Measurement, below: float, above: float) -> Measurement:
@@ -227,33 +229,6 @@ def test_inverse_ratio_keeps_low_below_high() -> None:
 @pytest.mark.parametrize(("low", "high", "level"), [(0.9, 1.1, True), (1.01, 1.1, False), (0.8, 0.99, False)])
 def test_level_means_that_the_interval_holds_one(low: float, high: float, level: bool) -> None:
     assert Ratio(1.0, low, high).is_level is level
-
-
-@pytest.mark.parametrize(
-    ("us", "text"),
-    [
-        (762.6, "762.6 µs"),
-        (762.64, "762.6 µs"),
-        (1410.0, "1.41 ms"),
-        (1412.3, "1.412 ms"),
-        (2.3e6, "2.3 s"),
-        (999.94, "999.9 µs"),
-        (999.96, "1 ms"),
-        (999_960.0, "1 s"),
-        (0.01234, "0.01234 µs"),
-        (0.0, "0 µs"),
-        (1.2e10, "12000 s"),
-        (float("nan"), "n/a"),
-        (float("inf"), "n/a"),
-    ],
-)
-def test_format_time(us: float, text: str) -> None:
-    assert format_time(us) == text
-
-
-def test_format_range_says_a_common_unit_once() -> None:
-    assert format_range(94.69, 96.15) == "94.69–96.15 µs"
-    assert format_range(980.0, 1200.0) == "980 µs – 1.2 ms"
 
 
 def test_metrics_import_no_qt() -> None:

@@ -6,11 +6,11 @@ from dataclasses import fields, replace
 
 import pytest
 
-from kernels import VARIANTS, TileConfig
-from tests.samples import GPU, INTERPRETER
+from kernels import VARIANTS, KernelVariant, TileConfig
+from tests.samples import GPU, INTERPRETER, make_kernel
 from workbench.analysis.tile import launched_tile, with_chosen_tile
 from workbench.analysis.validate import find_faults
-from workbench.engine.announce import announced_variants
+from workbench.engine.announce import announced_kernels
 from workbench.run.environment import DeviceInfo
 from workbench.run.request import Problem, RunRequest
 
@@ -21,34 +21,33 @@ EVERYTHING = tuple(field.name for field in fields(TileConfig))
 @pytest.mark.parametrize("shape", [(1, 1, 8), (20, 3000, 64), (4096, 4096, 256)], ids=str)
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.name)
 def test_what_is_chosen_is_taken_by_the_kernel(
-    variant: object, shape: tuple[int, int, int], device: DeviceInfo
+    variant: KernelVariant, shape: tuple[int, int, int], device: DeviceInfo
 ) -> None:
-    from kernels import KernelVariant
-
-    assert isinstance(variant, KernelVariant)
     open_ = RunRequest(
-        Problem(*shape, dtype=variant.dtypes[0]),
+        Problem(*shape, dtype=variant.spec.dtypes[0]),
         TileConfig(1, 2, 3, 99, -5),
         kernel=variant.name,
         auto_tile=EVERYTHING,
     )
-    chosen = with_chosen_tile(open_, device, announced_variants(device))
+    chosen = with_chosen_tile(open_, device, announced_kernels(device))
     assert chosen.auto_tile == () and chosen.problem == open_.problem
-    tile_faults = [f for f in find_faults(chosen, device, announced_variants(device)) if f.field in EVERYTHING]
+    tile_faults = [f for f in find_faults(chosen, device, announced_kernels(device)) if f.field in EVERYTHING]
     assert tile_faults == []
 
 
-def test_what_is_given_stays() -> None:
-    request = RunRequest(Problem(64, 64, 16), TileConfig(128, 3, 3, 3, 7), kernel="article", auto_tile=("block_n",))
-    tile = with_chosen_tile(request, INTERPRETER, announced_variants(INTERPRETER)).tile
-    assert replace(tile, block_n=3) == request.tile and tile.block_n == 64
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.name)
+def test_what_is_given_stays(variant: KernelVariant) -> None:
+    """What is not is the nearest to the request's for a kernel that keeps its tile."""
+    given = TileConfig(128, 3, 3, 3, 7)
+    request = RunRequest(Problem(64, 64, 16), given, kernel=variant.name, auto_tile=("block_n",))
+    tile = with_chosen_tile(request, INTERPRETER, announced_kernels(INTERPRETER)).tile
+    assert replace(tile, block_n=3) == given and tile.block_n == (16 if variant.spec.keeps_tile else 64)
 
 
 def test_splits_are_resolved_for_a_kernel_that_splits_and_1_for_any_other() -> None:
-    article = next(variant for variant in VARIANTS if variant.name == "article")
-    splitting = replace(article, splits=True)
+    whole, splitting = make_kernel("whole").spec, make_kernel("splitting", splits=True).spec
     problem, by_rule = Problem(128, 4096, 64), TileConfig(64, 64, splits=0)
     assert launched_tile(problem, by_rule, splitting, GPU).splits == 64, "a program for each of the 64 key tiles"
     assert launched_tile(problem, by_rule, splitting, INTERPRETER).splits == 1
-    assert launched_tile(problem, by_rule, article, GPU).splits == 1
+    assert launched_tile(problem, by_rule, whole, GPU).splits == 1
     assert launched_tile(problem, replace(by_rule, splits=1000), splitting, GPU).splits == 64, "no split without keys"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kernels.plain.tiles import TileConfig
-from kernels.plain.traffic import Requested, requested
+from kernels.plain.traffic import Movement, Requested, SplitKeys, Streamed, WrittenScores
 from workbench.analysis.traffic import (
     fits_cache,
     floor_time,
@@ -27,11 +27,12 @@ ARTICLE_LARGE = Problem(1024, 4096, 128)
 CEILINGS = Ceilings("Test GPU", "580.0", "2.13.0", "2026-01-31", 4.25e12, 51e12, 368e12, 694e12, 735e12)
 
 
-def asked(kernel: str, problem: Problem, tile: TileConfig, precision: str = "ieee") -> Requested:
-    """What a launch on a GPU asks for; the kernel must be one that is counted."""
-    found = requested(kernel, problem, tile, precision)
-    assert found is not None
-    return found
+STREAMED, SPLIT, WRITTEN = Streamed(), SplitKeys(), WrittenScores()
+
+
+def asked(movement: Movement, problem: Problem, tile: TileConfig, precision: str = "ieee") -> Requested:
+    """What a launch on a GPU asks for."""
+    return movement.requested(problem, tile, precision, interpreted=False)
 
 
 def test_the_fewest_bytes_of_the_articles_largest_shape() -> None:
@@ -64,33 +65,33 @@ def test_the_weights_of_a_16_bit_problem_take_half_of_its_scores() -> None:
     assert (both.scores, both.weights) == (48 * MIB, 24 * MIB)
 
 
-@pytest.mark.parametrize("kernel", ["article", "flash", "split_kv"])
+@pytest.mark.parametrize("movement", [STREAMED, SPLIT], ids=["streamed", "split"])
 @pytest.mark.parametrize(("block_m", "times"), [(16, 64), (32, 32), (64, 16), (128, 8), (256, 4)])
-def test_keys_and_values_are_read_once_per_program_row(kernel: str, block_m: int, times: int) -> None:
-    found = asked(kernel, ARTICLE_LARGE, TileConfig(block_m, 16))
+def test_keys_and_values_are_read_once_per_program_row(movement: Movement, block_m: int, times: int) -> None:
+    found = asked(movement, ARTICLE_LARGE, TileConfig(block_m, 16))
     assert found == Requested(q=MIB // 2, k_and_v=times * 4 * MIB, out=MIB // 2)
     assert found.total == times * 4 * MIB + MIB
 
 
 def test_a_block_that_is_not_full_reads_the_keys_as_well() -> None:
     """M = 65 in blocks of 16 are 5 blocks; 7 keys are read, not a whole tile of 16."""
-    assert asked("flash", Problem(65, 7, 8), TileConfig(16, 16)).k_and_v == 5 * 2 * 7 * 8 * 4
+    assert asked(STREAMED, Problem(65, 7, 8), TileConfig(16, 16)).k_and_v == 5 * 2 * 7 * 8 * 4
 
 
 def test_splits_read_q_again_and_move_their_partial_results_twice() -> None:
     """16 splits of 64 tiles: each writes acc (1024 x 128), m and l (1024 each) in fp32, and each is read."""
-    found = asked("split_kv", ARTICLE_LARGE, TileConfig(128, 64, splits=16))
+    found = asked(SPLIT, ARTICLE_LARGE, TileConfig(128, 64, splits=16))
     assert found.q == 16 * MIB // 2
     assert found.k_and_v == 8 * 4 * MIB
     assert found.partial == 2 * 16 * 1024 * (128 + 2) * 4
-    looped = asked("split_kv", ARTICLE_LARGE, TileConfig(128, 64, splits=64))
+    looped = asked(SPLIT, ARTICLE_LARGE, TileConfig(128, 64, splits=64))
     assert looped.partial == 64 * 1024 * (2 * (128 + 2) + 1) * 4, "a loop reads each m twice"
 
 
 @pytest.mark.parametrize(("precision", "parts", "exponents"), [("bf16x3", 2, 0), ("bf16x6", 3, 0), ("fp16x3", 2, 1)])
 def test_a_split_precision_writes_parts_before_and_reads_those(precision: str, parts: int, exponents: int) -> None:
     """1024 x 4096 x 128 in 64 tiles of 64 keys, K and V each: of 2 bytes a part, fp16x3 with an int32 for each tile."""
-    found = asked("split_kv", ARTICLE_LARGE, TileConfig(128, 64, splits=16), precision)
+    found = asked(SPLIT, ARTICLE_LARGE, TileConfig(128, 64, splits=16), precision)
     written = parts * 2 * 4096 * 128 * 2 + exponents * 2 * 64 * 4
     assert found.parts == 4 * MIB + written, "K and V are read, and their parts written"
     assert found.k_and_v == 8 * written, "each of 8 blocks of query rows reads all parts"
@@ -98,37 +99,33 @@ def test_a_split_precision_writes_parts_before_and_reads_those(precision: str, p
 
 def test_parts_are_padded_to_whole_tiles() -> None:
     """300 keys are 10 tiles of 32, D = 24 is padded to 32; 2 batches of 4 heads on 2 key heads, 3 blocks of rows."""
-    found = asked("split_kv", Problem(37, 300, 24, batch=2, heads=4, kv_heads=2), TileConfig(16, 32), "bf16x3")
+    found = asked(SPLIT, Problem(37, 300, 24, batch=2, heads=4, kv_heads=2), TileConfig(16, 32), "bf16x3")
     padded = 2 * 2 * 320 * 32 * 2
     assert found.parts == 4 * (2 * 300 * 24 * 4 + padded)
     assert found.k_and_v == 8 * 3 * padded
 
 
 def test_a_single_reader_and_a_small_share_split_their_own_parts() -> None:
-    once = asked("split_kv", Problem(16, 4096, 128), TileConfig(16, 64), "bf16x6")
-    small = asked("split_kv", Problem(64, 64, 64), TileConfig(16, 64), "bf16x6")
+    once = asked(SPLIT, Problem(16, 4096, 128), TileConfig(16, 64), "bf16x6")
+    small = asked(SPLIT, Problem(64, 64, 64), TileConfig(16, 64), "bf16x6")
     assert (once.parts, once.k_and_v) == (0, 4 * MIB)
     assert (small.parts, small.k_and_v) == (0, 4 * 2 * 64 * 64 * 4)
 
 
 def test_no_split_is_counted_that_would_have_no_keys() -> None:
     """4 tiles for 3 splits are 2 tiles each, and so 2 splits."""
-    found = asked("split_kv", Problem(16, 64, 16), TileConfig(16, 16, splits=3))
+    found = asked(SPLIT, Problem(16, 64, 16), TileConfig(16, 16, splits=3))
     assert found.q == 2 * 16 * 16 * 4
 
 
 def test_automatic_splits_must_be_resolved_first() -> None:
     with pytest.raises(ValueError, match="splits is 0"):
-        requested("split_kv", ARTICLE_LARGE, TileConfig(splits=0))
-
-
-def test_a_kernel_that_nobody_counted_has_no_bytes() -> None:
-    assert requested("new", ARTICLE_LARGE, TileConfig()) is None
+        asked(SPLIT, ARTICLE_LARGE, TileConfig(splits=0))
 
 
 def test_a_causal_block_reads_the_tiles_up_to_its_last_row() -> None:
     """M = N = 64 in 16 x 16 tiles: the blocks read 1, 2, 3 and 4 tiles."""
-    assert asked("flash", Problem(64, 64, 8, causal=True), TileConfig(16, 16)).k_and_v == 2 * 10 * 16 * 8 * 4
+    assert asked(STREAMED, Problem(64, 64, 8, causal=True), TileConfig(16, 16)).k_and_v == 2 * 10 * 16 * 8 * 4
 
 
 @pytest.mark.parametrize(("m", "n", "block_m", "block_n"), [(7, 13, 16, 16), (70, 33, 16, 32), (33, 70, 32, 16)])
@@ -140,20 +137,20 @@ def test_causal_keys_are_those_of_tiles_with_a_visible_pair(m: int, n: int, bloc
         for row, key in product(rows, columns)
     )
     problem = Problem(m, n, 8, heads=3, kv_heads=3, causal=True)
-    assert asked("flash", problem, TileConfig(block_m, block_n)).k_and_v == 2 * 3 * keys * 8 * 4
+    assert asked(STREAMED, problem, TileConfig(block_m, block_n)).k_and_v == 2 * 3 * keys * 8 * 4
 
 
-def test_the_hopper_kernel_reads_a_tile_for_a_block_that_sees_no_key() -> None:
+def test_a_kernel_with_a_least_tile_reads_it_for_a_block_that_sees_no_key() -> None:
     """Causal, 512 x 128: of 4 blocks of 128 rows three see no key and read 64 keys each, the last reads 128."""
     problem = Problem(512, 128, 64, dtype="bf16", causal=True)
-    found = asked("hopper", problem, TileConfig(128, 64))
+    found = asked(Streamed(least_tiles=1), problem, TileConfig(128, 64))
     assert found == Requested(q=512 * 64 * 2, k_and_v=2 * (3 * 64 + 128) * 64 * 2, out=512 * 64 * 2)
-    assert asked("flash", problem, TileConfig(128, 64)).k_and_v == 2 * 128 * 64 * 2
+    assert asked(STREAMED, problem, TileConfig(128, 64)).k_and_v == 2 * 128 * 64 * 2
 
 
 def test_s_is_read_twice_by_the_kernel_that_writes_it() -> None:
     """1024 x 4096 x 128 in tiles of 32 x 64: Q once for each of 64 key tiles, K and V for each of 32 blocks of rows."""
-    found = asked("materialized", ARTICLE_LARGE, TileConfig(32, 64))
+    found = asked(WRITTEN, ARTICLE_LARGE, TileConfig(32, 64))
     assert found.scores == 3 * 16 * MIB and found.weights == 2 * 16 * MIB
     assert found.q == 64 * MIB // 2 and found.k_and_v == 32 * 4 * MIB and found.out == MIB // 2
 

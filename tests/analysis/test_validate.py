@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from kernels.plain.spec import Limit
 from kernels.plain.tiles import TileConfig
-from tests.samples import GPU, INTERPRETER
+from kernels.plain.traffic import WrittenScores
+from tests.samples import GPU, INTERPRETER, make_kernel
 from workbench.analysis.estimate import (
     duration_words,
     launch_seconds,
@@ -17,16 +20,17 @@ from workbench.analysis.estimate import (
 )
 from workbench.analysis.presets import PRESETS, WELCOME, Preset, find_preset
 from workbench.analysis.validate import find_faults
-from workbench.run.environment import BaselineInfo, DeviceInfo, VariantInfo
-from workbench.run.request import PROTOCOLS, Problem, RunRequest
+from workbench.run.environment import BaselineInfo, DeviceInfo
+from workbench.run.protocols import PROTOCOLS
+from workbench.run.request import Problem, RunRequest
 
-BLOCKS = (16, 32, 64, 128, 256)
 DTYPES = ("fp32", "fp16", "bf16")
-ARTICLE = VariantInfo("article", "", "", ("fp32",), ("ieee",), 256, BLOCKS, BLOCKS, 1, False, False, False)
-GENERAL = VariantInfo("general", "", "", DTYPES, ("ieee", "tf32"), 256, BLOCKS, (16, 32), 8, True, True, True)
-ELSEWHERE = replace(GENERAL, name="elsewhere", unavailable="kernel elsewhere needs a GPU of compute capability 1.0")
-FIXED = replace(GENERAL, name="fixed", warps=(8,))
-VARIANTS = (ARTICLE, GENERAL, FIXED, ELSEWHERE)
+ARTICLE = make_kernel("article", dtypes=("fp32",), precisions=("ieee",), heads=False, causal=False)
+GENERAL_FACTS: dict[str, Any] = {"precisions": ("ieee", "tf32"), "block_ns": (16, 32), "d_step": 8, "splits": True}
+GENERAL = make_kernel("general", **GENERAL_FACTS)
+ELSEWHERE = make_kernel("elsewhere", "kernel elsewhere needs a GPU of compute capability 1.0", **GENERAL_FACTS)
+FIXED = make_kernel("fixed", limits=(Limit("num_warps", (8,)),), **GENERAL_FACTS)
+KERNELS = (ARTICLE, GENERAL, FIXED, ELSEWHERE)
 BASELINES = (
     BaselineInfo("auto", DTYPES),
     BaselineInfo("flash", ("fp16", "bf16")),
@@ -39,7 +43,7 @@ MANY = RunRequest(Problem(64, 129, 128, 2, 8, 4), TileConfig(32, 32), kernel="ge
 
 
 def faults(request: RunRequest, device: DeviceInfo = GPU) -> dict[str, str]:
-    return {f.field: f.message for f in find_faults(request, device, VARIANTS, BASELINES)}
+    return {f.field: f.message for f in find_faults(request, device, KERNELS, BASELINES)}
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda p: p.name)
@@ -102,7 +106,7 @@ def test_a_fault_names_its_field_the_value_and_what_is_allowed(
 
 
 def test_a_kernels_own_limits_are_kept() -> None:
-    narrow = replace(ARTICLE, name="narrow", max_d=64, block_ns=(64,))
+    narrow = make_kernel("narrow", max_d=64, block_ns=(64,))
     request = replace(GOOD, kernel="narrow", tile=TileConfig(64, 32))
     found = {f.field: f.message for f in find_faults(request, GPU, (narrow,))}
     assert found == {"d": "D is 128; kernel narrow takes 1 to 64", "block_n": "BLOCK_N is 32; kernel narrow takes 64"}
@@ -124,7 +128,7 @@ def test_what_a_kernel_takes_is_no_fault(request_: RunRequest) -> None:
 
 
 def test_a_precision_of_newer_tritons_is_refused_as_such() -> None:
-    old = replace(GENERAL, newer_precisions=("bf16x6",))
+    old = make_kernel("general", **GENERAL_FACTS, newer_precisions=("bf16x6",))
     (found,) = find_faults(replace(MANY, precision="bf16x6"), GPU, (old,), BASELINES)
     assert found.message == "precision is bf16x6, which needs a newer Triton; kernel general takes ieee, tf32"
 
@@ -141,7 +145,7 @@ def test_bf16_is_refused_on_the_interpreter_alone() -> None:
         "dtype": "dtype is bf16, which Triton's interpreter multiplies wrongly; allowed are fp32, fp16"
     }
     assert faults(replace(request, kernel="article"), INTERPRETER)["dtype"].endswith("wrongly; allowed are fp32")
-    told = tuple(replace(v, dtypes=tuple(d for d in v.dtypes if d != "bf16")) for v in VARIANTS)
+    told = tuple(replace(v, dtypes=tuple(d for d in v.dtypes if d != "bf16")) for v in KERNELS)
     assert [f.message for f in find_faults(request, INTERPRETER, told)] == list(faults(request, INTERPRETER).values())
 
 
@@ -193,15 +197,15 @@ def test_memory_counts_every_head() -> None:
 
 def test_the_kernel_that_writes_s_and_p_needs_room_for_both() -> None:
     """Of 8 heads of 2^15 x 2^15 S takes 32 GiB in fp32, P 32 GiB in fp32 and 16 GiB in fp16."""
-    written = replace(GENERAL, name="materialized")
-    request = RunRequest(Problem(2**15, 2**15, 64, 1, 8, 8), TileConfig(32, 32), kernel="materialized")
+    written = make_kernel("written", movement=WrittenScores())
+    request = RunRequest(Problem(2**15, 2**15, 64, 1, 8, 8), TileConfig(32, 32), kernel="written")
     assert find_faults(request, GPU, (written,)) == ()
     (fault,) = find_faults(request, replace(GPU, memory_bytes=64 * 2**30), (written,))
     assert fault.field == "m" and ", 64.0 GiB of it for S and P; Test GPU has 64.0 GiB" in fault.message
     half = replace(request, problem=replace(request.problem, dtype="fp16"))
     assert find_faults(half, replace(GPU, memory_bytes=64 * 2**30), (written,)) == ()
     other = replace(request, kernel="general")
-    assert find_faults(other, replace(GPU, memory_bytes=64 * 2**30), VARIANTS) == ()
+    assert find_faults(other, replace(GPU, memory_bytes=64 * 2**30), KERNELS) == ()
 
 
 def test_what_would_take_days_on_the_interpreter_is_refused_there() -> None:

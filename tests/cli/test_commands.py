@@ -9,18 +9,20 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from kernels.plain.spec import Limit
 from kernels.plain.tiles import TileConfig
-from tests.samples import INTERPRETER, events_of, make_record, recorded_state
+from tests.samples import INTERPRETER, events_of, make_kernel, make_record, recorded_state
 from workbench.cli import commands, doctor
 from workbench.cli.commands import kernel_lines, kernels_object
 from workbench.cli.outcome import result_object, summary_lines
 from workbench.cli.trace_file import write_trace
 from workbench.run.ceilings import Ceilings
-from workbench.run.environment import BaselineInfo, VariantInfo
+from workbench.run.environment import BaselineInfo
 from workbench.run.events import (
     CeilingsMeasured,
     Comparison,
@@ -308,8 +310,7 @@ def test_a_trace_of_some_heads_says_which(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("away", [1, 2])
 def test_doctor_misses_kernels_where_none_can_run(away: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = VariantInfo("one", "", "", ("fp32",), ("ieee",), 128, BLOCKS, BLOCKS, 8, True, True, True)
-    gone = replace(one, unavailable="the interpreter is too old")
+    one, gone = make_kernel("one"), make_kernel("one", "the interpreter is too old")
     ready = Ready(INTERPRETER, (gone,) * away + (one,) * (2 - away), ())
 
     class Host:
@@ -325,8 +326,10 @@ def test_doctor_misses_kernels_where_none_can_run(away: int, monkeypatch: pytest
 
 
 def test_what_kernels_and_baselines_take_is_listed_whole() -> None:
-    wide = VariantInfo("wide", "", "takes all", ("fp32", "fp16"), ("ieee",), 128, BLOCKS, BLOCKS, 8, True, True, True)
-    away = replace(wide, name="away", block_ns=(64,), unavailable="kernel away needs another GPU", warps=(4,))
+    facts: dict[str, Any] = {"max_d": 128, "block_ms": BLOCKS, "d_step": 8, "splits": True}
+    wide = make_kernel("wide", block_ns=BLOCKS, **facts)
+    far = "kernel away needs another GPU"
+    away = make_kernel("away", far, block_ns=(64,), limits=(Limit("num_warps", (4,)),), **facts)
     baselines = (BaselineInfo("auto", ("fp32",), "chosen by PyTorch"), BaselineInfo("flex", (), "flex", "no GPU"))
     ready = Ready(make_record().started.device, (wide, away), baselines)
     text = "\n".join(kernel_lines(ready))

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kernels.plain.launch_options import LAUNCH_OPTIONS
 from tests.cli.command_line import HARDLY_TIMED, ON_INTERPRETER, ROOT, CommandLine, Done, tilescope
 from tests.patience import LIMIT_S
 
@@ -73,7 +74,7 @@ def test_run_json_is_one_object_with_the_promised_fields(processes: Processes) -
     assert result["environment"]["mode"] == "interpreter"
     kernel, baseline = result["results"]
     assert kernel["implementation"] == "article" and kernel["role"] == "kernel"
-    assert kernel["tile"] == {"block_m": 16, "block_n": 16, "num_warps": 4, "num_stages": 3, "splits": 1}
+    assert kernel["tile"] == {"block_m": 16, "block_n": 16, "splits": 1, **{o.name: o.default for o in LAUNCH_OPTIONS}}
     assert baseline["implementation"] == "sdpa" and baseline["backend"] in ("flash", "math")
     for one in result["results"]:
         assert one["status"] == "ok" and one["failure"] is None

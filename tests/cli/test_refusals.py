@@ -59,7 +59,7 @@ from tests.cli.command_line import ON_INTERPRETER, RECORDING, ROOT, CommandLine,
         ),
         (
             ("run", "--kernel", "hopper", "--dtype", "fp16", "--block-m", "20", *ON_INTERPRETER),
-            "BLOCK_M is 20; kernel hopper takes 128, 192",
+            "BLOCK_M is 20; kernel hopper takes 128: a third consumer has registers where D is at most 64",
         ),
         (("run", "--kernel", "flash", "--block-m", "0"), "BLOCK_M is 0; allowed are the powers of two"),
         (

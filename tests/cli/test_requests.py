@@ -9,13 +9,14 @@ from dataclasses import fields
 
 import pytest
 
+from kernels.plain.precisions import PRECISIONS
 from kernels.plain.tiles import TileConfig
 from workbench.analysis.presets import PRESETS
 from workbench.analysis.tolerances import ARTICLE_TOLERANCE, default_tolerance
 from workbench.cli.entry import FUNCTIONS, request_from, run_command_line
 from workbench.cli.exits import EXIT_INVALID, EXIT_PROGRAM, UsageError
 from workbench.cli.grammar import make_parser
-from workbench.run.request import DTYPES, PRECISIONS, Problem, RunRequest
+from workbench.run.request import DTYPES, Problem, RunRequest
 
 EVERYTHING = tuple(field.name for field in fields(TileConfig))
 
@@ -28,11 +29,11 @@ def test_without_options_it_is_the_articles_case() -> None:
     assert request() == RunRequest(Problem(64, 129, 128))
 
 
-def test_the_articles_kernel_keeps_its_tile_and_others_choose_theirs() -> None:
-    assert request("--kernel", "article").auto_tile == ()
-    assert request("--kernel", "flash").auto_tile == EVERYTHING
+def test_of_a_tile_what_is_not_given_is_left_to_the_kernel_that_is_named() -> None:
+    """Whether it keeps the preset's or has its own, the engine knows."""
+    assert request("--preset", "article-large").auto_tile == ()
     given = request("--kernel", "flash", "--block-n", "128", "--num-warps", "8")
-    assert given.auto_tile == ("block_m", "num_stages", "splits")
+    assert given.auto_tile == tuple(name for name in EVERYTHING if name not in ("block_n", "num_warps"))
     assert (given.tile.block_n, given.tile.num_warps) == (128, 8)
     assert request("--preset", "article-large", "--kernel", "flash").auto_tile == EVERYTHING
 

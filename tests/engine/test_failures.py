@@ -56,6 +56,21 @@ def test_each_symptom_has_its_kind_and_a_remedy(
     assert (remedy in failure.remedy) if remedy else failure.remedy == ""
 
 
+@pytest.mark.parametrize(
+    ("error", "resource"),
+    [
+        (OutOfResources(458752, 232448, "shared memory"), "shared memory"),
+        (OutOfResources(1024, 512, "tensor memory"), "tensor memory"),
+        (PTXASError("Register allocation failed with 64 warps"), "registers"),
+        (PTXASError("uses too much shared data"), ""),
+        (MemoryError(), ""),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_a_failure_names_the_resource_that_is_known_to_lack(error: BaseException, resource: str) -> None:
+    assert describe_failure(error).resource == resource
+
+
 def test_a_compilers_flood_is_cut_in_the_message_and_whole_in_the_traceback() -> None:
     flood = "%0 = tt.load\n" * 10_000
     failure = describe_failure(RuntimeError(flood))

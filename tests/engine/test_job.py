@@ -39,7 +39,7 @@ def test_a_gpu_that_could_be_chosen_is_announced(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("torch.cuda.is_available", lambda: there)
     ready = job.prepare("interpreter")
     assert ready.device.mode == "interpreter" and ready.has_gpu is there
-    assert not any("bf16" in variant.dtypes for variant in ready.variants)
+    assert not any("bf16" in kernel.dtypes for kernel in ready.kernels)
 
 
 def test_a_capture_that_failed_ends_this_process(monkeypatch: pytest.MonkeyPatch) -> None:

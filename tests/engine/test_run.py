@@ -113,7 +113,7 @@ def test_in_turns_both_are_timed_before_either_is_measured(host: KernelHost) -> 
             assert (latency.protocol, latency.clock, latency.ended_by) == ("warm", "host", "samples")
             assert len(latency.samples) == latency.launches == 40 and latency.interval is not None
     state = next(e for e in events if isinstance(e, DeviceState))
-    assert len(state.trace.t) == 0 and "interpreter" in state.trace.missing[0].reason
+    assert len(state.readings.t) == 0 and "interpreter" in state.readings.missing[0].reason
     assert {w.kind for w in state.warnings} <= {"cpu"}, "none but of a CPU that other tests keep busy"
     rechecked = [e for e in events if isinstance(e, Rechecked)]
     assert all(e.bits_equal and not e.failed for e in rechecked)
@@ -186,8 +186,8 @@ def test_errors_and_states_belong_to_the_runs_own_tensors(host: KernelHost) -> N
     np.testing.assert_allclose(states.l_running[0, :, -1], weights.sum(1), rtol=1e-5)
 
 
-HERE = [variant for variant in VARIANTS if not variant.capability]
-GENERAL = [variant for variant in HERE if variant.heads and variant.causal]
+HERE = [variant for variant in VARIANTS if not variant.spec.capability]
+GENERAL = [variant for variant in HERE if variant.spec.heads and variant.spec.causal]
 
 
 @pytest.mark.parametrize("shape", [(20, 40, 8), (40, 20, 8)], ids=["M < N", "M > N"])
@@ -197,7 +197,7 @@ def test_heads_groups_and_the_mask_go_through_the_whole_run(
 ) -> None:
     problem = Problem(*shape, batch=2, heads=2, kv_heads=1, causal=True, seed=3)
     tile = TileConfig(16, 16, splits=3)
-    if not variant.splits:
+    if not variant.spec.splits:
         tile = replace(tile, splits=0)
     request = RunRequest(problem, tile, kernel=variant.name, device="interpreter", keep_tensors=True, sdpa="math")
     events = run(host, hardly_timed(request))
@@ -218,10 +218,12 @@ def test_heads_groups_and_the_mask_go_through_the_whole_run(
     assert states.m_error is not None and states.m_error < 1e-5
     assert states.l_error is not None and states.l_error < 1e-5
     measured = next(e.measurement for e in events if isinstance(e, Measured))
-    assert measured.tile is not None and measured.tile.splits == (min(3, -(-shape[1] // 16)) if variant.splits else 1)
-    expected_split = tiles_per_split(shape[1], 16, 3) if variant.splits else 0
+    assert measured.tile is not None and measured.tile.splits == (
+        min(3, -(-shape[1] // 16)) if variant.spec.splits else 1
+    )
+    expected_split = tiles_per_split(shape[1], 16, 3) if variant.spec.splits else 0
     assert states.split_tiles == expected_split and states.m_running.shape == (4, shape[0], -(-shape[1] // 16))
-    if not variant.splits:
+    if not variant.spec.splits:
         last = states.m_running[:, problem.blind_rows + 16 :, -1]  # no tile of these blocks is left out
         np.testing.assert_allclose(
             last[np.isfinite(last)], m_last[:, problem.blind_rows + 16 :][np.isfinite(last)], 1e-5
@@ -240,7 +242,7 @@ def attention_of(problem: Problem, tensors: Tensors) -> tuple[FloatArray, FloatA
     return weights @ v / np.maximum(weights.sum(axis=2, keepdims=True), 1e-300), m
 
 
-@pytest.mark.parametrize("variant", [v for v in HERE if "fp16" in v.dtypes], ids=lambda v: v.name)
+@pytest.mark.parametrize("variant", [v for v in HERE if "fp16" in v.spec.dtypes], ids=lambda v: v.name)
 def test_fp16_runs_and_its_trace_is_bit_equal(host: KernelHost, variant: KernelVariant) -> None:
     problem = Problem(20, 40, 8, heads=2, dtype="fp16")
     request = RunRequest(problem, TileConfig(16, 32), kernel=variant.name, device="interpreter", keep_tensors=True)
@@ -253,11 +255,12 @@ def test_fp16_runs_and_its_trace_is_bit_equal(host: KernelHost, variant: KernelV
 
 
 def test_an_open_tile_is_chosen_and_said(host: KernelHost) -> None:
-    open_ = replace(SMALL, tile=TileConfig(32, 16), auto_tile=("block_n", "num_warps", "num_stages", "splits"))
+    variant = next(v for v in HERE if not v.spec.keeps_tile)
+    open_ = replace(SMALL, kernel=variant.name, tile=TileConfig(32, 16), auto_tile=("block_n", "num_stages", "splits"))
     events = run(host, open_)
     started = next(e for e in events if isinstance(e, Started)).request
     assert started.auto_tile == () and started.tile.block_m == 32
-    assert started.tile == replace(TileConfig.default(SMALL.problem, INTERPRETER, "article"), block_m=32)
+    assert started.tile == replace(variant.spec.default_tile(SMALL.problem, INTERPRETER), block_m=32)
     assert next(e.measurement.tile for e in events if isinstance(e, Measured)) == started.tile
 
 
@@ -416,8 +419,7 @@ def test_states_are_sent_while_a_launch_fills_them(monkeypatch: pytest.MonkeyPat
 def test_ready_names_the_kernels_and_the_backends(host: KernelHost) -> None:
     list(host.wait_ready())
     assert isinstance(host.ready, Ready)
-    assert [v.name for v in host.ready.variants] == [v.name for v in VARIANTS]
-    for announced, variant in zip(host.ready.variants, VARIANTS, strict=True):
+    assert [kernel.spec for kernel in host.ready.kernels] == [variant.spec for variant in VARIANTS]
+    for announced, variant in zip(host.ready.kernels, VARIANTS, strict=True):
         assert announced.unavailable == variant.refusal(host.ready.device)
-        assert (announced.block_ms, announced.block_ns) == (variant.block_ms, variant.block_ns)
     assert {b.name for b in host.ready.baselines} >= {"auto", "math", "efficient", "flash", "cudnn", "flex"}

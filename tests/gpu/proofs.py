@@ -20,8 +20,8 @@ from tests.ui.window.redrawn import RedrawnWindow, RefusedError, WindowRun
 from workbench.engine.host.process import KernelHost
 from workbench.run.events import Failed
 from workbench.run.measurement import Latency, Measurement, Role
+from workbench.run.protocols import PROTOCOLS
 from workbench.run.record import RunBuilder, RunRecord
-from workbench.run.request import PROTOCOLS
 
 REPEATED_PROTOCOLS = ("cold", "graph", "profiler")
 Made = TypeVar("Made")
@@ -197,7 +197,7 @@ def sm_clock(record: RunRecord) -> float:
     """The SM clock that NVML saw while the run was timed, MHz: the median of its readings, NaN without any."""
     if record.device_state is None:
         return float("nan")
-    trace = record.device_state.trace
+    trace = record.device_state.readings
     clocks: Sequence[float] = trace.sm_mhz[trace.is_timed & np.isfinite(trace.sm_mhz)].tolist()
     return float(np.median(clocks)) if clocks else float("nan")
 

@@ -16,8 +16,8 @@ import pytest
 from tests.gpu.cases import CASES, LAUNCH_US, Case
 from tests.gpu.proofs import Proofs, figure, measured, sm_clock
 from workbench.run.measurement import Role
+from workbench.run.protocols import PROTOCOLS
 from workbench.run.record import RunRecord
-from workbench.run.request import PROTOCOLS
 
 NONE = "–"
 LAUNCH_BOUND = "launch-bound"

@@ -73,7 +73,7 @@ def right(host: KernelHost, request: RunRequest) -> list[RunEvent]:
     """The events of a run that must finish with every check passed; skips what cannot run on this device."""
     list(host.wait_ready())
     assert host.ready is not None
-    faults = find_faults(request, host.ready.device, host.ready.variants, host.ready.baselines)
+    faults = find_faults(request, host.ready.device, host.ready.kernels, host.ready.baselines)
     if faults:
         pytest.skip(faults[0].message)
     events = list(host.run(request))
@@ -89,7 +89,7 @@ def right(host: KernelHost, request: RunRequest) -> list[RunEvent]:
 def test_every_variant_runs_right_with_its_own_tile(
     host: KernelHost, variant: KernelVariant, causal: bool, dtype: str
 ) -> None:
-    heads = (2, 8, 2) if variant.heads else (1, 1, 1)
+    heads = (2, 8, 2) if variant.spec.heads else (1, 1, 1)
     problem = Problem(300, 1000, 64, *heads, dtype=dtype, causal=causal)
     tolerance = default_tolerance(dtype, "ieee")
     request = RunRequest(

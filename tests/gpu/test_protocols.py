@@ -16,7 +16,7 @@ from tests.gpu.cases import CASES, REPEATED, Case
 from tests.gpu.proofs import REPEATED_PROTOCOLS, Proofs, Repeats, figure, kernels_of, measured, sm_clock
 from tests.gpu.tables import tables
 from workbench.run.measurement import Role
-from workbench.run.request import PROTOCOLS
+from workbench.run.protocols import PROTOCOLS
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timed, pytest.mark.timeout(600)]
 
@@ -76,7 +76,9 @@ def test_every_record_says_how_it_was_measured(proofs: Proofs, case: Case, proto
     assert latency.protocol == protocol and latency.interval is not None
     assert (latency.flush_bytes > 0) is (protocol in ("cold", "graph-cold"))
     assert (record.comparison is None) is (protocol == "article")
-    assert record.device_state is not None and len(record.device_state.trace.t) > 0, "NVML said nothing of the device"
+    assert record.device_state is not None and len(record.device_state.readings.t) > 0, (
+        "NVML said nothing of the device"
+    )
     assert record.started.provenance.power_limit_w
     if protocol == "article":
         assert latency.ended_by == "fixed"
@@ -120,7 +122,7 @@ def test_the_profiler_agrees_with_nsight_compute_at_equal_clocks(proofs: Proofs,
     if count > 1:
         pytest.skip(f"a launch is {count} kernels, which may overlap; ncu runs each by itself: {both}")
     assert record.device_state is not None
-    highest = record.device_state.trace.facts.max_sm_mhz
+    highest = record.device_state.readings.facts.max_sm_mhz
     if clock < (1 - EQUAL_CLOCKS) * highest:
         pytest.skip(f"the run was held back to another clock than the highest, {highest:.0f} MHz: {both}")
     difference = ours / seen.us - 1

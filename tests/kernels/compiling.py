@@ -2,16 +2,21 @@
 
 Each line of its input is a launch:
 
-    KERNEL DTYPE PRECISION MASK TRACE M N D BLOCK_M BLOCK_N WARPS STAGES SPLITS
+    KERNEL DTYPE PRECISION MASK TRACE M N D FIELD=VALUE ...
 
-MASK is `causal` or `all`, TRACE `traced` or `plain`. It answers with a line a kernel (its name, its shared memory in
-bytes, and the number of its instructions that store to global memory), then DONE or, its traceback on stderr, FAILED.
+MASK is `causal` or `all`, TRACE `traced` or `plain`, FIELD one of a `TileConfig`. It answers with a line a kernel (its
+name, its shared memory in bytes, the number of its instructions that store to global memory, and its registers a
+thread), then DONE or, its traceback on stderr, FAILED.
 """
 
 from __future__ import annotations
 
+import re
+import subprocess
 import sys
 import traceback
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import torch
@@ -25,6 +30,7 @@ import kernels.variants.hopper.launch
 from kernels import VARIANTS, TileConfig, TileTrace
 from kernels.common.checks import DTYPES, Limits
 
+CUOBJDUMP = Path(triton.backends.__file__).parent / "nvidia" / "bin" / "cuobjdump"
 DONE, FAILED = "done", "failed"
 TARGET = GPUTarget("cuda", 90, 32)
 H200 = Limits("9.0", 132, 232448)
@@ -49,8 +55,17 @@ def compile_launch(kernel: JITFunction, *args: Any, grid: Any, warmup: bool, **o
     source = _source_class(kernel)(kernel, signature, {(names.index(n),): v for n, v in constants.items()}, attributes)
     compiled = triton.compile(source, target=TARGET, options=options)
     stores = compiled.asm["ptx"].count("st.global")
-    print(kernel.fn.__name__, "shared", compiled.metadata.shared, "bytes", "stores", stores, flush=True)
+    print(kernel.fn.__name__, compiled.metadata.shared, stores, _registers(compiled.asm["cubin"]), flush=True)
     return compiled
+
+
+def _registers(cubin: bytes) -> int:
+    """Registers of a thread, as the tool that comes with Triton reads them from the machine code."""
+    with NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        told = subprocess.run([CUOBJDUMP, "-res-usage", file.name], capture_output=True, text=True, check=True)
+    return int(re.findall(r"REG:(\d+)", told.stdout)[0])
 
 
 def _source_class(kernel: JITFunction) -> Any:
@@ -80,7 +95,7 @@ def _type_of(value: Any) -> str:
 
 def pretend_to_have_a_hopper() -> None:
     """Answer what asks for a GPU as one of compute capability 9.0 would, and compile in place of launching."""
-    kernels.common.checks._check_tensors = lambda named, variant: None
+    kernels.common.checks._check_tensors = lambda named, spec: None
     for module in (kernels.common.checks, kernels.variants.hopper.launch):
         vars(module)["device_limits"] = lambda device: H200
     torch.cuda.get_device_capability = lambda device=None: (9, 0)
@@ -89,11 +104,12 @@ def pretend_to_have_a_hopper() -> None:
 
 def launch(name: str, dtype: str, precision: str, mask: str, traced: str, *sizes: str) -> None:
     """Launch variant `name` as the program's arguments say."""
-    m, n, d, block_m, block_n, warps, stages, splits = map(int, sizes)
+    m, n, d = map(int, sizes[:3])
+    fields = dict(word.split("=") for word in sizes[3:])
+    tile = TileConfig(**{field: int(value) for field, value in fields.items()})
     variant = next(v for v in VARIANTS if v.name == name)
     q, k, v, out = (torch.zeros(1, 1, rows, d, dtype=DTYPES[dtype]) for rows in (m, n, n, m))
-    trace = TileTrace.unwritten(1, m, n, block_n, q.device) if traced == "traced" else None
-    tile = TileConfig(block_m, block_n, warps, stages, splits)
+    trace = TileTrace.unwritten(1, m, n, tile.block_n, q.device) if traced == "traced" else None
     variant.launch(q, k, v, out, tile=tile, precision=precision, causal=mask == "causal", trace=trace)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -18,7 +19,6 @@ from tests.kernels.limits import Expected, check_lse, check_output, check_states
 
 # Key tiles of this many elements and more are split into parts by a kernel that runs before: always, and never.
 PARTS_BEFORE = {True: 0, False: 2**62}
-WITH_LSE = ("flash", "split_kv", "hopper")
 
 
 @contextmanager
@@ -27,6 +27,11 @@ def parts_before(before: bool) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernels.variants.split_kv.launch, "SPLIT_BEFORE_FROM", PARTS_BEFORE[before])
         yield
+
+
+def gives_lse(variant: KernelVariant) -> bool:
+    """Whether its launcher takes room for the log-sum-exp of each row's scores."""
+    return "lse" in signature(variant.launch).parameters
 
 
 def check_launch(
@@ -47,7 +52,7 @@ def check_launch(
     x = inputs or draw.inputs(case, device)
     expected = expect(x, case.causal, precision)
     plain, more = place_like(x.q, case, device), {}
-    if variant.name in WITH_LSE:
+    if gives_lse(variant):
         more["lse"] = torch.full(x.q.shape[:3], NAN, dtype=torch.float32, device=device)
     launch(variant, x, plain.view, tile, precision, case, **more)
     out = plain.view.clone(memory_format=torch.contiguous_format)
@@ -78,7 +83,7 @@ def check_traced(
     same = torch.equal(traced.view.contiguous().view(bits), out.view(bits))
     assert same, f"tracing changed the output; {about}"
     assert traced.untouched_outside(), f"the traced launch wrote outside the output; {about}"
-    splits = resolved_splits(case, tile, sm_count(x.q.device)) if variant.splits else 1
+    splits = resolved_splits(case, tile, sm_count(x.q.device)) if variant.spec.splits else 1
     check_states(trace, x, tile.block_n, case.causal, splits, expected, precision, about)
     assert all(guard.untouched_outside() for guard in guards), f"written outside the trace; {about}"
 

@@ -87,4 +87,3 @@ def test_unfit_tiles_get_a_sentence(device: str) -> None:
 def test_variants_have_distinct_names() -> None:
     names = [variant.name for variant in VARIANTS]
     assert len(names) == len(set(names))
-    assert "article" in names

@@ -92,7 +92,7 @@ def test_the_kernel_is_chosen_by_device_dtype_and_d(
     assert not others
     assert (name, options["precision"]) == wanted
     assert options["causal"] and options["scale"] is None and options["lse"] is None
-    assert options["tile"] == TileConfig.default(case, limits, *wanted)
+    assert options["tile"] == attention.NAMED[name].spec.default_tile(case, limits, wanted[1])
 
 
 @pytest.mark.parametrize(("kernel", "precision"), [("flash", EXACT), ("split_kv", "bf16x6")])

@@ -42,8 +42,8 @@ def cover(
 
     Variants that split keys split them by 1, 2, 3 and by rule, each with K and V split into parts before and within.
     """
-    for i, case in enumerate(draw.cases(count, like, one_head=not variant.heads)):
-        splits = SPLITS[i % len(SPLITS)] if variant.splits else 1
+    for i, case in enumerate(draw.cases(count, like, one_head=not variant.spec.heads)):
+        splits = SPLITS[i % len(SPLITS)] if variant.spec.splits else 1
         before = i % 8 in (1, 2, 4, 7)
         with parts_before(before):
             check_launch(variant, case, replace(tile, splits=splits), precision, draw, device)
@@ -69,7 +69,7 @@ def test_flash(d: int, dtype: str, causal: bool, draw: Draw) -> None:
 
 
 @MASKS
-@pytest.mark.parametrize("precision", [p for p in FLASH.precisions if p != "ieee"])
+@pytest.mark.parametrize("precision", [p for p in FLASH.spec.precisions if p != "ieee"])
 @pytest.mark.parametrize("d", [64, 80])
 def test_flash_precisions(d: int, precision: str, causal: bool, draw: Draw) -> None:
     cover(FLASH, Case(1, 1, d, "fp32", causal), TileConfig(64, 32, 4, 1), precision, draw)
@@ -84,7 +84,7 @@ def test_split_kv(d: int, dtype: str, precision: str, causal: bool, draw: Draw) 
 
 @MASKS
 @pytest.mark.parametrize(
-    ("dtype", "precision"), [*(("fp32", p) for p in SPLIT_KV.precisions if p != "fp16x3"), ("fp16", "ieee")]
+    ("dtype", "precision"), [*(("fp32", p) for p in SPLIT_KV.spec.precisions if p != "fp16x3"), ("fp16", "ieee")]
 )
 @pytest.mark.parametrize("d", [64, 80])
 def test_split_kv_precisions(d: int, dtype: str, precision: str, causal: bool, draw: Draw) -> None:
@@ -95,7 +95,7 @@ def test_split_kv_precisions(d: int, dtype: str, precision: str, causal: bool, d
 @MASKS
 @pytest.mark.parametrize("dtype", ["fp16", "bf16"])
 @pytest.mark.parametrize("block_m", [128, 192])
-@pytest.mark.parametrize("d", [d for d in ALL_D if d % HOPPER.d_step == 0])
+@pytest.mark.parametrize("d", [d for d in ALL_D if d % HOPPER.spec.d_step == 0])
 def test_hopper(d: int, block_m: int, dtype: str, causal: bool, draw: Draw) -> None:
     if block_m == 192 and d > 64:
         pytest.skip("three consumers have registers for D up to 64")
@@ -108,7 +108,7 @@ def test_hopper(d: int, block_m: int, dtype: str, causal: bool, draw: Draw) -> N
 @MASKS
 @pytest.mark.parametrize(
     ("dtype", "precision"),
-    [("fp32", "ieee"), ("fp32", MATERIALIZED.precisions[-1]), ("fp16", "ieee"), ("bf16", "ieee")],
+    [("fp32", "ieee"), ("fp32", MATERIALIZED.spec.precisions[-1]), ("fp16", "ieee"), ("bf16", "ieee")],
 )
 @pytest.mark.parametrize("d", [5, 64, 160])
 def test_materialized(d: int, dtype: str, precision: str, causal: bool, draw: Draw) -> None:

@@ -22,7 +22,7 @@ from kernels.variants.split_kv.launch import SPLIT_KV
 from tests.kernels.cases import Case, Draw, Inputs
 from tests.kernels.launching import check_launch, launch, parts_before
 
-ON_CPU = [variant for variant in VARIANTS if not variant.capability]
+ON_CPU = [variant for variant in VARIANTS if not variant.spec.capability]
 SPLITS = (2, 3, 0)
 LONGEST = 70
 
@@ -41,25 +41,25 @@ def by_name(variant: KernelVariant) -> str:
 @pytest.mark.parametrize("causal", [False, True], ids=["all keys", "causal"])
 @pytest.mark.parametrize("variant", ON_CPU, ids=by_name)
 def test_results_are_those_of_float64(variant: KernelVariant, causal: bool, dtype: str, draw: Draw) -> None:
-    if dtype not in variant.dtypes or (causal and not variant.causal):
+    if dtype not in variant.spec.dtypes or (causal and not variant.spec.causal):
         pytest.skip(f"{variant.name} does not take it: `test_unfit_inputs_get_a_sentence`")
-    precision = "ieee" if dtype == "fp16" else variant.precisions[-1]
+    precision = "ieee" if dtype == "fp16" else variant.spec.precisions[-1]
     d = draw.random.choice([1, 5, 8, 24, 40])
     like = Case(1, 1, d, dtype, causal)
-    for i, case in enumerate(draw.cases(3, like, longest=LONGEST, one_head=not variant.heads)):
-        splits = SPLITS[i] if variant.splits else 1
+    for i, case in enumerate(draw.cases(3, like, longest=LONGEST, one_head=not variant.spec.heads)):
+        splits = SPLITS[i] if variant.spec.splits else 1
         with parts_before(i != 1):
             check_launch(variant, case, TileConfig(32, 32, 4, 1, splits), precision, draw, "cpu")
 
 
 @pytest.mark.parametrize("variant", ON_CPU, ids=by_name)
 def test_every_precision_runs(variant: KernelVariant, draw: Draw) -> None:
-    for precision in variant.precisions:
-        case = Case(17, 37, 16, causal=variant.causal)
+    for precision in variant.spec.precisions:
+        case = Case(17, 37, 16, causal=variant.spec.causal)
         check_launch(variant, case, TileConfig(16, 16, 4, 1, 2), precision, draw, "cpu")
 
 
-@pytest.mark.parametrize("variant", [v for v in ON_CPU if "bf16" in v.dtypes], ids=by_name)
+@pytest.mark.parametrize("variant", [v for v in ON_CPU if "bf16" in v.spec.dtypes], ids=by_name)
 def test_bf16_is_refused_with_the_reason(variant: KernelVariant, draw: Draw) -> None:
     """The interpreter's product of bf16 matrices is garbage."""
     x = draw.inputs(Case(4, 4, 16, "bf16"), "cpu")
@@ -77,7 +77,7 @@ def test_hopper_refuses_the_cpu_in_one_line(draw: Draw) -> None:
     assert str(caught.value) == "kernel hopper needs a GPU of compute capability 9.0; Triton's interpreter has none"
 
 
-@pytest.mark.parametrize("variant", [v for v in ON_CPU if v.heads], ids=by_name)
+@pytest.mark.parametrize("variant", [v for v in ON_CPU if v.spec.heads], ids=by_name)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -125,7 +125,7 @@ def test_16_bit_products_have_one_precision(draw: Draw) -> None:
 
 
 def test_a_precision_of_newer_tritons_is_refused_as_such(draw: Draw) -> None:
-    old = replace(FLASH, precisions=("ieee", "tf32"), newer_precisions=("bf16x6",))
+    old = replace(FLASH.spec, precisions=("ieee", "tf32"), newer_precisions=("bf16x6",))
     x = draw.inputs(Case(8, 8, 16), "cpu")
     words = f"precision is bf16x6, which Triton {triton.__version__} is too old for; expected one of ieee, tf32"
     with pytest.raises(ValueError, match=re.escape(words)):
@@ -146,7 +146,7 @@ def test_an_interpreter_that_is_too_old_for_numpy_is_refused(
     assert FLASH.refusal(Limits())[: len(words) or None] == words
     assert FLASH.refusal(Limits("9.0", 132, 232448)) == ""  # on a GPU nothing is interpreted
     with nullcontext() if works else pytest.raises(ValueError, match=words):
-        check_inputs(FLASH, x.q, x.k, x.v, torch.empty_like(x.q), TileConfig(), "ieee", False)
+        check_inputs(FLASH.spec, x.q, x.k, x.v, torch.empty_like(x.q), TileConfig(), "ieee", False)
 
 
 def test_more_splits_than_tiles_leave_none_without_keys(draw: Draw) -> None:

@@ -13,19 +13,19 @@ import pytest
 import torch
 
 from kernels import VARIANTS, KernelVariant, TileConfig
-from kernels.common.checks import device_limits, interpreted
+from kernels.common.checks import Limits, device_limits, interpreted
+from kernels.plain.precisions import PRECISIONS
+from kernels.plain.spec import KernelSpec
 from kernels.reference import attention
 from kernels.variants.split_kv.launch import SPLIT_KV, launch_split_kv
 from tests.kernels.cases import NAN, Case, Draw, Inputs
-from tests.kernels.launching import WITH_LSE, check_launch, launch, parts_before
+from tests.kernels.launching import check_launch, gives_lse, launch, parts_before
 from tests.kernels.limits import EXACT, check_lse, check_output, expect
 
 # numpy, unlike a GPU, warns of -inf * 0 in a masked score.
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-TILES = {"cpu": TileConfig(32, 32, 4, 1), "cuda": TileConfig(64, 32, 4, 1), "hopper": TileConfig(128, 128, 4, 2)}
-# The first alone on the interpreter, where bf16x6 is ieee.
-PRECISIONS = {"flash": ("ieee", "bf16x6"), "split_kv": ("fp16x3", "bf16x6"), "materialized": ("ieee", "tf32x3")}
+TILES = {"cpu": TileConfig(32, 32, 4, 1), "cuda": TileConfig(64, 32, 4, 1)}
 
 
 @dataclass(frozen=True)
@@ -41,31 +41,37 @@ class Setup:
 
     @property
     def tile(self) -> TileConfig:
-        tile = TILES.get(self.variant.name, TILES[self.device])
-        return replace(tile, splits=2) if self.variant.splits else tile
+        """The device's usual one, or where the kernel does not take it the first of its space."""
+        spec, case, tile = self.variant.spec, self.case(1, 1), TILES[self.device]
+        taken = tile if spec.nearest(tile, case.d) == tile else spec.space(case, Limits())[0]
+        return replace(taken, splits=2) if spec.splits else taken
 
     def case(self, m: int, n: int, causal: bool = False, heads: int = 1, kv_heads: int = 1) -> Case:
         """A problem of 8 times these sizes on a GPU, and with D 64 in place of 16."""
         factor, d = (8, 64) if self.device == "cuda" else (1, 16)
-        return Case(m * factor, n * factor, d, self.dtype, causal and self.variant.causal, 1, heads, kv_heads)
+        return Case(m * factor, n * factor, d, self.dtype, causal and self.variant.spec.causal, 1, heads, kv_heads)
 
     def check(self, case: Case, x: Inputs, draw: Draw) -> torch.Tensor:
         return check_launch(self.variant, case, self.tile, self.precision, draw, self.device, x)
+
+
+def tried(spec: KernelSpec, device: str) -> list[str]:
+    """Of fp32: what the interpreter makes as it is, and on a GPU also the most exact that the tensor cores make."""
+    first = next((name for name in spec.precisions if PRECISIONS[name].on_interpreter), "ieee")
+    others = {name for name in spec.precisions if name not in ("ieee", first)} if device == "cuda" else set()
+    return [first, *sorted(others, key=lambda name: PRECISIONS[name].exactness)[-1:]]
 
 
 def _setups() -> list[Any]:
     setups = []
     for variant in VARIANTS:
         for device in ("cpu", "cuda"):
-            for dtype in variant.dtypes:
-                if device == "cpu" and (variant.capability or dtype == "bf16"):
+            for dtype in variant.spec.dtypes:
+                if device == "cpu" and (variant.spec.capability or dtype == "bf16"):
                     continue
-                precisions = PRECISIONS.get(variant.name, ("ieee",)) if dtype == "fp32" else ("ieee",)
-                for precision in precisions[: 1 if device == "cpu" else None]:
-                    if precision not in variant.precisions:
-                        continue  # an older Triton
+                for precision in tried(variant.spec, device) if dtype == "fp32" else ("ieee",):
                     marks = (pytest.mark.gpu,) if device == "cuda" else ()
-                    for before in (False, True) if variant.splits and dtype == "fp32" else (False,):
+                    for before in (False, True) if variant.spec.splits and dtype == "fp32" else (False,):
                         name = f"{variant.name}-{dtype}-{precision}-{device}{'-before' if before else ''}"
                         setup = Setup(variant, dtype, precision, device, before)
                         setups.append(pytest.param(setup, id=name, marks=marks))
@@ -141,7 +147,7 @@ def test_one_row_one_key(chosen: Setup, causal: bool, shape: tuple[int, int], dr
 @pytest.mark.parametrize("heads", [(1, 1), (2, 1)], ids=["one head", "two"])
 def test_rows_that_see_no_key_are_zero(chosen: Setup, heads: tuple[int, int], draw: Draw) -> None:
     """More rows than keys: whole query blocks see nothing, one sees the first keys. Never NaN, where SDPA gives it."""
-    if not chosen.variant.causal:
+    if not chosen.variant.spec.causal:
         pytest.skip("no causal mask")
     case = chosen.case(80, 13, True, *heads)
     out = chosen.check(case, draw.inputs(case, chosen.device), draw)
@@ -151,7 +157,7 @@ def test_rows_that_see_no_key_are_zero(chosen: Setup, heads: tuple[int, int], dr
 
 def test_infinite_keys_behind_the_mask_do_not_show(chosen: Setup, draw: Draw) -> None:
     """The last keys are -inf: the rows that do not see them are as if they were not there."""
-    if not chosen.variant.causal:
+    if not chosen.variant.spec.causal:
         pytest.skip("no causal mask")
     case = chosen.case(40, 37, True)
     behind = case.m // 2
@@ -163,7 +169,7 @@ def test_infinite_keys_behind_the_mask_do_not_show(chosen: Setup, draw: Draw) ->
     expected = expect(seen, True, chosen.precision)
     out = torch.full_like(x.q, NAN)
     lse = torch.full(x.q.shape[:3], NAN, device=chosen.device)
-    more = {"lse": lse} if chosen.variant.name in WITH_LSE else {}
+    more = {"lse": lse} if gives_lse(chosen.variant) else {}
     launch(chosen.variant, Inputs(x.q, infinite, x.v), out, chosen.tile, chosen.precision, case, **more)
     about = f"TILESCOPE_SEED={draw.seed}, {chosen}, {case}"
     check_output(out[:, :, :rows], expected, about)

@@ -23,6 +23,7 @@ from workbench.run.ceilings import (
 
 OLD = Ceilings("NVIDIA H200", "580.1", "2.11.0", "2026-11-30T12:00:00+00:00", 4.25e12, 51e12, 368e12, 694e12, 735e12)
 H200 = replace(OLD, l2_bytes=60 * 2**20, uuid="GPU-1", power_limit_w=700.0, warnings=("bf16: throttled by power",))
+H200 = replace(H200, labels=("bf16: throttled by power",))
 
 
 def load(folder: Path, of: Ceilings = H200) -> Ceilings | None:

@@ -10,18 +10,18 @@ import pytest
 from tests.engine.device.recorded_nvml import OWN, columns_of, facts_of, load
 from tests.yardstick import cost_ms
 from workbench.run import device_state as ds
-from workbench.run.device_state import COLUMNS, DeviceSample, DeviceTrace, Process, find_warnings, judged
+from workbench.run.device_state import COLUMNS, DeviceReadings, DeviceSample, Process, find_warnings, judged
 
 LIMIT_W = 700
 
 
-def recorded(name: str) -> DeviceTrace:
+def recorded(name: str) -> DeviceReadings:
     """The trace that a run would have kept."""
     data = load(name)
     columns = columns_of(data)
     others = [p for p in data["processes"] if p["pid"] != OWN]
     last = columns["t"][-1]
-    return DeviceTrace.of_rows(
+    return DeviceReadings.of_rows(
         np.array([columns[column] for column in COLUMNS]).T,
         processes=tuple(Process(p["pid"], p["name"], p["used_bytes"], 0.0, last) for p in others),
         timed=tuple((begin, end) for begin, end in data["timed"]),
@@ -29,21 +29,21 @@ def recorded(name: str) -> DeviceTrace:
     )
 
 
-def constant(count: int, **values: float) -> DeviceTrace:
+def constant(count: int, **values: float) -> DeviceReadings:
     """`count` readings of a calm device, all of them timed, with other values for some columns."""
     calm = {"sm_mhz": 1980, "mem_mhz": 3201, "temperature_c": 40, "power_w": 300, "reasons": 0, "utilisation": 90}
     rows = np.array([[0.02 * i, *(calm | values).values()] for i in range(count)])
-    return DeviceTrace.of_rows(rows, timed=((0.0, 0.02 * count),), facts=ds.DeviceFacts(power_limit_w=LIMIT_W))
+    return DeviceReadings.of_rows(rows, timed=((0.0, 0.02 * count),), facts=ds.DeviceFacts(power_limit_w=LIMIT_W))
 
 
-def with_reasons(count: int, total: int, bits: int) -> DeviceTrace:
+def with_reasons(count: int, total: int, bits: int) -> DeviceReadings:
     """`count` of `total` timed readings with these bits."""
     reasons = np.zeros(total)
     reasons[:count] = bits
     return replace(constant(total), reasons=reasons)
 
 
-def kinds(trace: DeviceTrace) -> list[str]:
+def kinds(trace: DeviceReadings) -> list[str]:
     return [warning.kind for warning in find_warnings(trace)]
 
 
@@ -116,7 +116,7 @@ def test_hardly_a_reading_while_timed_is_said_and_not_silence(end: float, count:
 
 
 def test_without_any_reading_while_timed_the_reason_is_said() -> None:
-    why = DeviceTrace.without("NVML Shared Library Not Found")
+    why = DeviceReadings.without("NVML Shared Library Not Found")
     kept, (warning,) = judged(replace(why, timed=((0.0, 0.5),)))
     assert "no reading while launches were timed" in warning.text
     assert warning.text.endswith("NVML Shared Library Not Found")
@@ -126,7 +126,7 @@ def test_without_any_reading_while_timed_the_reason_is_said() -> None:
 def test_what_was_read_often_enough_or_not_timed_at_all_is_left_as_it_is() -> None:
     three = replace(constant(50), timed=((0.0, 0.025),))
     assert judged(three) == (three, ())
-    untimed = DeviceTrace.without("the interpreter runs on the CPU")
+    untimed = DeviceReadings.without("the interpreter runs on the CPU")
     assert judged(untimed) == (untimed, ())
     throttled = recorded("throttled")
     assert judged(throttled) == (throttled, find_warnings(throttled))
@@ -249,7 +249,7 @@ def test_readings_that_are_missing_in_between_are_left_out() -> None:
 
 
 def test_without_any_reading_there_is_nothing_to_warn_of_and_the_reason_is_kept() -> None:
-    trace = DeviceTrace.without("NVML Shared Library Not Found")
+    trace = DeviceReadings.without("NVML Shared Library Not Found")
     assert find_warnings(trace) == ()
     assert len(trace.t) == len(trace.is_timed) == 0
     assert [(m.reading, m.reason) for m in trace.missing] == [("device state", "NVML Shared Library Not Found")]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernels import VARIANTS, KernelVariant
 from kernels.plain.tiles import TileConfig
 from tests.samples import events_of, make_record, recorded_state
 from workbench.run.ceilings import Ceilings
@@ -38,6 +39,13 @@ def test_a_run_comes_back_whole(session: Session) -> None:
     assert without_values(loaded) == without_values(record)
     for got, want in zip(arrays_of(loaded), arrays_of(record), strict=True):
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_what_was_known_of_the_kernel_is_kept_with_its_run(session: Session, variant: KernelVariant) -> None:
+    record = make_record(1)
+    session.add(replace(record, started=replace(record.started, kernel=variant.spec)))
+    assert session.summaries()[0].started.kernel == variant.spec
 
 
 def test_a_summary_has_every_sample_and_no_map(session: Session) -> None:
@@ -278,7 +286,7 @@ def test_what_was_found_about_the_times_and_the_device_comes_back(session: Sessi
     np.testing.assert_array_equal(again.round_starts, found.round_starts)
     assert loaded.device_state is not None and record.device_state is not None
     assert loaded.device_state.warnings == record.device_state.warnings != ()
-    trace, original = loaded.device_state.trace, record.device_state.trace
+    trace, original = loaded.device_state.readings, record.device_state.readings
     for column in COLUMNS:
         np.testing.assert_array_equal(getattr(trace, column), getattr(original, column))
     assert (trace.facts, trace.timed, trace.processes) == (original.facts, original.timed, original.processes)
@@ -408,7 +416,7 @@ def test_the_recordings_in_assets_can_be_read() -> None:
             assert summary.started.device.mode == "cuda"
             whole = recording.load(summary.run_id)
             assert isinstance(whole.end, Failed) or (whole.states is not None and whole.states.bit_equal)
-            watched = whole.device_state is not None and len(whole.device_state.trace.t) > 2
+            watched = whole.device_state is not None and len(whole.device_state.readings.t) > 2
             assert watched == (whole.started.ceilings is not None) == (path.stem == "h200-watched")
             if watched:
                 continue

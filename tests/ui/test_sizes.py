@@ -13,9 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import MakeWindow
 from workbench.cli.entry import run_command_line
-from workbench.ui.plots.axes import text_height
 from workbench.ui.plots.kept_picture import PlotArea
 from workbench.ui.sizes import DEFAULT_SIZE, LEAST_SIZE
+from workbench.ui.text.fit import text_height
 
 RECORDING = Path(__file__).parents[2] / "assets" / "recordings" / "h200-article-shapes.tilescope"
 

@@ -1,7 +1,6 @@
-"""What is said about a measurement: METRICS, the ratio to SDPA, and times as people read them.
+"""What is said about a measurement: METRICS, the ratio to the baseline, and how well a median is known.
 
-Pure functions of what `model` holds. A new metric is one entry in METRICS: tables, trends and reports
-take its title, unit and direction from there.
+A new metric is one entry in METRICS: the table of runs, what is copied of it, the trend and JSON take it from there.
 """
 
 from __future__ import annotations
@@ -9,36 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import floor, hypot, inf, isfinite, log10
+from math import hypot, inf
 from typing import Literal
 
 import numpy as np
 
+from workbench.analysis.numbers import error_text, format_time
 from workbench.analysis.traffic import floor_time, least_bytes
 from workbench.run.ceilings import Ceilings
 from workbench.run.measurement import Latency, Measurement, Resources
 from workbench.run.record import RunRecord
 from workbench.stats.summary import Interval, Ratio, median_interval, unseen_by
 
-Direction = Literal["lower", "higher", "none"]
-
-SIGNIFICANT_DIGITS = 4
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One number about a measurement. `direction` says which way is better; `value` is None where it has none."""
-
-    name: str
-    title: str
-    unit: str
-    direction: Direction
-    value: Callable[[Measurement], float | None]
-
-    @property
-    def label(self) -> str:
-        """The title with its unit, for axes and headers."""
-        return f"{self.title} ({self.unit})" if self.unit else self.title
+Better = Literal["lower", "higher", "neither"]
 
 
 def comparable_ratio(record: RunRecord) -> Ratio | None:
@@ -104,88 +86,116 @@ def _interval_from(samples: bytes, unseen: float) -> Interval | None:
     return interval if interval.is_bounded else None
 
 
-def format_time(us: float) -> str:
-    """`us` microseconds with its unit, in at most four significant digits: 762.6 µs, 1.41 ms, 2.3 s."""
-    if not isfinite(us):
-        return "n/a"
-    rounded = _rounded(us)
-    for unit, size in (("µs", 1.0), ("ms", 1e3)):
-        if abs(rounded) < 1e3 * size:
-            return f"{rounded / size:.{SIGNIFICANT_DIGITS}g} {unit}"
-    seconds = rounded / 1e6
-    return f"{seconds:.{SIGNIFICANT_DIGITS}g} s" if abs(seconds) < 1e4 else f"{seconds:.0f} s"
-
-
-def format_range(low_us: float, high_us: float) -> str:
-    """Two times with the unit said once where it is the same: 94.69–96.15 µs, 980 µs – 1.2 ms."""
-    low, high = format_time(low_us), format_time(high_us)
-    number, _, unit = low.partition(" ")
-    return f"{number}–{high}" if unit and unit == high.partition(" ")[2] else f"{low} – {high}"
-
-
-def _rounded(value: float) -> float:
-    """`value` in four significant digits, so that 999.96 µs becomes 1 ms and not 1000 µs."""
-    return round(value, SIGNIFICANT_DIGITS - 1 - floor(log10(abs(value)))) if value else 0.0
-
-
 def _per_us(measurement: Measurement, amount: int) -> float | None:
     """`amount` over the time of a launch; None by the host's clock, which does not time a GPU."""
     us = measurement.latency.figure_us
     return amount / us if measurement.latency.clock != "host" and us > 0 else None
 
 
-def _tflops(measurement: Measurement) -> float | None:
+def _tflops(measurement: Measurement, _: Ceilings | None) -> float | None:
     """TFLOP/s of the two matrix products, if a GPU was timed."""
     rate = _per_us(measurement, measurement.problem.flops)
     return None if rate is None else rate / 1e6
 
 
-def _gigabytes_per_s(measurement: Measurement) -> float | None:
+def _gigabytes_per_s(measurement: Measurement, _: Ceilings | None) -> float | None:
     """The fewest bytes that must move, over the time, if a GPU was timed."""
     rate = _per_us(measurement, least_bytes(measurement.problem))
     return None if rate is None else rate / 1e3
 
 
-def _half_width(measurement: Measurement) -> float | None:
+def _half_width(measurement: Measurement, _: Ceilings | None) -> float | None:
     share = half_width_of(measurement.latency)
     return None if share is None else 100 * share
 
 
-def _resource(pick: Callable[[Resources], int]) -> Callable[[Measurement], float | None]:
-    return lambda m: None if m.resources is None else float(pick(m.resources))
+def _max_error(measurement: Measurement, _: Ceilings | None) -> float:
+    return measurement.error.max_abs
 
 
-METRICS = (
-    Metric("figure", "Time", "µs", "lower", lambda m: m.latency.figure_us),
-    Metric("median", "Median", "µs", "lower", lambda m: m.latency.median),
-    Metric("p20", "20th percentile", "µs", "lower", lambda m: m.latency.p20),
-    Metric("p80", "80th percentile", "µs", "lower", lambda m: m.latency.p80),
-    Metric("half_width", "Interval half-width", "%", "lower", _half_width),
-    Metric("block_average", "Block average", "µs", "lower", lambda m: m.latency.block_average_us),
-    Metric("launched_us", "Launched back to back", "µs", "lower", lambda m: m.latency.launched_us),
-    Metric("kernel_us", "Kernel alone on the GPU, warm caches", "µs", "lower", lambda m: m.latency.kernel_us),
-    Metric("tflops", "Throughput", "TFLOP/s", "higher", _tflops),
-    Metric("bandwidth", "Fewest bytes moved", "GB/s", "higher", _gigabytes_per_s),
-    Metric("max_abs_error", "Max error", "", "lower", lambda m: m.error.max_abs),
-    Metric("registers", "Registers per thread", "", "none", _resource(lambda r: r.registers)),
-    Metric("spills", "Spilled registers per thread", "", "lower", _resource(lambda r: r.spills)),
-    Metric("shared_bytes", "Shared memory per program", "B", "none", _resource(lambda r: r.shared_bytes)),
-)
-
-
-def times_floor(measurement: Measurement, ceilings: Ceilings) -> float | None:
+def times_floor(measurement: Measurement, ceilings: Ceilings | None) -> float | None:
     """How many times the least time on `ceilings` the figure is; None by the host's clock, or without a rate."""
-    if measurement.latency.clock == "host":
+    if measurement.latency.clock == "host" or ceilings is None:
         return None
     least = floor_time(measurement.problem, measurement.precision or "ieee", ceilings)
     return None if least is None else least.times(measurement.latency.figure_us)
 
 
+@dataclass(frozen=True)
+class Metric:
+    """One number about a measurement, which `find` gives on a device's ceilings; None where there is none.
+
+    `title` is how it is called within a sentence, `tip` what it is in more words, and `better` which way is better.
+    `digits` is the format of the bare number, as it is copied; people see it with its unit, or by `words`. The table of
+    runs shows those that are `at_first`, and others when it is asked to.
+    """
+
+    name: str
+    title: str
+    unit: str
+    find: Callable[[Measurement, Ceilings | None], float | None]
+    tip: str
+    digits: str = ".6g"
+    better: Better = "lower"
+    at_first: bool = False
+    words: Callable[[float], str] | None = None
+    needs_ceilings: bool = False
+
+    @property
+    def label(self) -> str:
+        """The title with its unit, for axes and headers."""
+        return f"{self.title} ({self.unit})" if self.unit not in ("", self.title) else self.title
+
+    def value(self, measurement: Measurement, ceilings: Ceilings | None = None) -> float | None:
+        """The number of `measurement`, in `unit`."""
+        return self.find(measurement, ceilings)
+
+    def text(self, value: float) -> str:
+        """The number for people, with its unit."""
+        between = "" if self.unit in ("", "%", "×") else " "
+        return f"{self.plain(value)}{between}{self.unit}" if self.words is None else self.words(value)
+
+    def plain(self, value: float | None) -> str:
+        """The bare number, whose unit the label has; "" for None."""
+        return "" if value is None else f"{value:{self.digits}}"
+
+
+def _time(name: str, title: str, tip: str, find: Callable[[Latency], float | None], at_first: bool = False) -> Metric:
+    return Metric(name, title, "µs", lambda m, _: find(m.latency), tip, at_first=at_first, words=format_time)
+
+
+def _resource(name: str, title: str, unit: str, tip: str, better: Better, find: Callable[[Resources], int]) -> Metric:
+    def of(measurement: Measurement, _: Ceilings | None) -> float | None:
+        return None if measurement.resources is None else float(find(measurement.resources))
+
+    return Metric(name, title, unit, of, tip, ".0f", better, at_first=not unit)
+
+
+_WORK = "4 D for every pair of a query row and a key that it sees, in all heads, / time"
+_HALF = "half the 95% interval of the median"
+METRICS = (
+    _time("figure", "time", "the protocol's own: the average of its block, or the median", lambda t: t.figure_us, True),
+    _time("median", "median", "of the single launches", lambda t: t.median),
+    _time("p20", "p20", "20th percentile of the single launches", lambda t: t.p20, True),
+    _time("p80", "p80", "80th percentile of the single launches", lambda t: t.p80, True),
+    Metric("half_width", "interval half-width", "%", _half_width, _HALF, ".3g", at_first=True),
+    _time("block_average", "block average", "of launches that nothing interrupts", lambda t: t.block_average_us),
+    _time("launched_us", "back to back", "a launch among others, with what the CPU takes", lambda t: t.launched_us),
+    _time("kernel_us", "kernel alone", "on the GPU, by the profiler, with warm caches", lambda t: t.kernel_us),
+    Metric("tflops", "TFLOP/s", "TFLOP/s", _tflops, _WORK, ".4g", "higher", at_first=True),
+    Metric("bandwidth", "least bandwidth", "GB/s", _gigabytes_per_s, "Q, K, V and output / time", ".4g", "higher"),
+    Metric("max_abs_error", "max error", "", _max_error, "against float64", ".4e", at_first=True, words=error_text),
+    _resource("registers", "registers", "", "of a thread", "neither", lambda r: r.registers),
+    _resource("spills", "spills", "", "registers of a thread that have no room", "lower", lambda r: r.spills),
+    _resource("shared_bytes", "shared memory", "B", "of a program", "neither", lambda r: r.shared_bytes),
+    Metric("times_floor", "times the floor", "×", times_floor, "of the device's ceilings", ".4g", needs_ceilings=True),
+)
+"""In the order in which they are printed; the table has its own where several share a column."""
+
+
 def metrics_on(ceilings: Ceilings | None) -> tuple[Metric, ...]:
-    """METRICS, and where the device's ceilings are known, how many times the least time on them a launch takes."""
-    if ceilings is None:
-        return METRICS
-    return (*METRICS, Metric("times_floor", "Times the floor", "×", "lower", lambda m: times_floor(m, ceilings)))
+    """METRICS, without those that need ceilings where the device's are not known."""
+    return tuple(metric for metric in METRICS if ceilings is not None or not metric.needs_ceilings)
 
 
 def find_metric(name: str) -> Metric:

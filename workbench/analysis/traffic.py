@@ -9,19 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from kernels.plain.precisions import PRECISIONS
+from kernels.plain.tiles import DTYPE_BYTES
 from workbench.run.ceilings import Ceilings
-from workbench.run.request import DTYPE_BYTES, Problem
+from workbench.run.request import Problem
 
 FP32_BYTES = 4
-# Which matrix rate an fp32 product of each precision runs on, and how many products of that kind it takes.
-_PRODUCTS = {
-    "ieee": ("fp32", 1),
-    "tf32": ("tf32", 1),
-    "tf32x3": ("tf32", 3),
-    "bf16x3": ("bf16", 3),
-    "bf16x6": ("bf16", 6),
-    "fp16x3": ("fp16", 3),
-}
 
 Bound = Literal["arithmetic", "memory"]
 
@@ -100,7 +93,8 @@ def floor_time(problem: Problem, precision: str, ceilings: Ceilings) -> Floor | 
     Operations are those of visible pairs. An fp32 problem runs on the matrix rate of its `precision`, divided by the
     products that it takes; a 16-bit one on its own dtype's.
     """
-    name, products = _PRODUCTS[precision] if problem.dtype == "fp32" else (problem.dtype, 1)
+    made = PRECISIONS[precision]
+    name, products = (made.rate, made.products) if problem.dtype == "fp32" else (problem.dtype, 1)
     rate = float(getattr(ceilings, name))
     if not rate > 0 or not ceilings.copy_bytes_per_s > 0:
         return None

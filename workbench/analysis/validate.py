@@ -10,109 +10,103 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kernels.plain.tiles import AUTO_SPLITS, TileConfig
+from kernels.plain.launch_options import LAUNCH_OPTIONS, listed
+from kernels.plain.precisions import EXACT, PRECISIONS
+from kernels.plain.spec import LIMITED, KernelSpec
+from kernels.plain.tiles import AUTO_SPLITS, BLOCKS, DTYPE_BYTES, MAX_D, TileConfig
 from workbench.analysis.estimate import REFUSE_ABOVE_SECONDS, duration_words, run_seconds
-from workbench.analysis.traffic import materialised, size_text
-from workbench.run.environment import BaselineInfo, DeviceInfo, VariantInfo
+from workbench.analysis.traffic import size_text
+from workbench.run.environment import BaselineInfo, DeviceInfo, KernelInfo, find_kernel
+from workbench.run.protocols import PROTOCOLS, protocol_of
 from workbench.run.request import (
     DEVICE_CHOICES,
-    DTYPE_BYTES,
     DTYPES,
     HOST_DTYPES,
-    HOST_PROTOCOLS,
     INPUT_DISTRIBUTIONS,
-    PRECISIONS,
-    PROTOCOLS,
     SDPA_CHOICES,
-    WARPS,
     Problem,
     RunRequest,
 )
 
-MAX_D = 256
-EXACT = "ieee"
-BLOCK_RANGE = (16, 256)
-MULTI_WARPGROUP_BLOCKS = (192,)  # three warpgroups of 64 rows: what a kernel takes of these, it says itself
-OF_THE_KERNEL = ("block_m", "block_n", "num_warps")  # a kernel that is known says which of these it takes
-STAGES = range(1, 9)
+WARPGROUP_ROWS = 64  # a block of several warpgroups is no power of two; which of these it takes, a kernel says itself
 MAX_SIDE = 2**24
 MAX_SPLITS = MAX_SIDE  # a split has a key at least
 SPLITS_ALLOWED = f"auto, or 1 to {MAX_SPLITS}"
 MAX_HEADS = 2**16
 MAX_SECONDS = 600
 MAX_SAMPLES = 1_000_000
-WRITES_SCORES = "materialized"
-COLD_GRAPH = "graph-cold"
-COLD_GRAPH_TORCH = (2, 8)  # the first whose torch.cuda.Event takes external=True: an event that a graph records
-_NEEDS_GPU = {
-    "cold": "flushes the L2 cache of a GPU",
-    "graph": "needs CUDA graphs",
-    "graph-cold": "needs CUDA graphs",
-    "profiler": "reads the times that a GPU records",
-}
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that cannot work: the request's field, and a line with its value and what is allowed."""
+    """One thing that cannot work: the request's field, its value with what is wrong about it, and what is allowed."""
 
     field: str
-    message: str
+    found: str
+    allowed: str = ""
+
+    @property
+    def message(self) -> str:
+        """All of it in a line."""
+        return "; ".join(filter(None, (self.found, self.allowed)))
 
 
 def find_faults(
     request: RunRequest,
     device: DeviceInfo | None = None,
-    variants: Sequence[VariantInfo] = (),
+    kernels: Sequence[KernelInfo] = (),
     baselines: Sequence[BaselineInfo] = (),
 ) -> tuple[Fault, ...]:
     """Everything that cannot work about `request`, in the order of the form; empty if it can run."""
-    known = any(variant.name == request.kernel for variant in variants)
-    faults = [*_problem_faults(request.problem), *_tile_faults(request, known), *_choice_faults(request)]
-    if variants:
-        faults += _variant_faults(request, variants, _multiplies_wrongly(request, device))
+    kernel = find_kernel(kernels, request.kernel)
+    faults = [*_problem_faults(request.problem), *_tile_faults(request, kernel), *_choice_faults(request)]
+    if kernel is not None:
+        faults += _kernel_faults(request, kernel, kernels, _multiplies_wrongly(request, device))
+    elif kernels:
+        faults.append(
+            Fault("kernel", f"kernel is {request.kernel!r}; allowed are {_listed([k.name for k in kernels])}")
+        )
     if device is not None:
-        faults += [*_interpreter_faults(request, device, variants), *_torch_faults(request, device)]
+        faults += [*_interpreter_faults(request, device, kernel), *_torch_faults(request, device)]
     if baselines:
         faults += _baseline_faults(request, baselines, device)
     if device is not None and not faults:
-        faults += [*_memory_faults(request, device)] or _time_faults(request, device)
+        faults += [*_memory_faults(request, device, kernel)] or _time_faults(request, device)
     return tuple(faults)
 
 
 def _problem_faults(problem: Problem) -> Iterator[Fault]:
     for name, value in (("m", problem.m), ("n", problem.n)):
         if not 1 <= value <= MAX_SIDE:
-            yield Fault(name, f"{name.upper()} is {value}; allowed are 1 to {MAX_SIDE}")
+            yield Fault(name, f"{name.upper()} is {value}", f"allowed are 1 to {MAX_SIDE}")
     if not 1 <= problem.d <= MAX_D:
-        yield Fault("d", f"D is {problem.d}; allowed are 1 to {MAX_D}")
+        yield Fault("d", f"D is {problem.d}", f"allowed are 1 to {MAX_D}")
     for name, value in (("batch", problem.batch), ("heads", problem.heads), ("kv_heads", problem.kv_heads)):
         if not 1 <= value <= MAX_HEADS:
-            yield Fault(name, f"{name} is {value}; allowed are 1 to {MAX_HEADS}")
+            yield Fault(name, f"{name} is {value}", f"allowed are 1 to {MAX_HEADS}")
     if problem.heads > 0 < problem.kv_heads and problem.heads % problem.kv_heads:
         divisors = _listed([count for count in range(1, problem.heads + 1) if problem.heads % count == 0])
-        yield Fault("kv_heads", f"kv_heads is {problem.kv_heads}; allowed are the divisors of heads: {divisors}")
+        yield Fault("kv_heads", f"kv_heads is {problem.kv_heads}", f"allowed are the divisors of heads: {divisors}")
     if not 0 <= problem.seed < 2**63:
-        yield Fault("seed", f"seed is {problem.seed}; allowed are 0 to 2^63 - 1")
+        yield Fault("seed", f"seed is {problem.seed}", "allowed are 0 to 2^63 - 1")
 
 
-def _tile_faults(request: RunRequest, known: bool) -> Iterator[Fault]:
-    """What no kernel takes, less what a `known` kernel says itself; a field that the engine is to choose passes."""
-    passed = (*request.auto_tile, *(OF_THE_KERNEL if known else ()))
+def _tile_faults(request: RunRequest, kernel: KernelInfo | None) -> Iterator[Fault]:
+    """What no kernel takes, less what a known `kernel` says itself; a field that the engine is to choose passes."""
+    passed = (*request.auto_tile, *(LIMITED if kernel is not None else ()))
     return (fault for fault in _all_tile_faults(request.tile) if fault.field not in passed)
 
 
 def _all_tile_faults(tile: TileConfig) -> Iterator[Fault]:
-    low, high = BLOCK_RANGE
+    low, high = BLOCKS[0], BLOCKS[-1]
     for name, value in (("block_m", tile.block_m), ("block_n", tile.block_n)):
-        if not low <= value <= high or (value & (value - 1) and value not in MULTI_WARPGROUP_BLOCKS):
-            yield Fault(name, f"{name.upper()} is {value}; allowed are the powers of two from {low} to {high}")
-    if tile.num_warps not in WARPS:
-        yield Fault("num_warps", f"num_warps is {tile.num_warps}; allowed are {_listed(WARPS)}")
-    if tile.num_stages not in STAGES:
-        yield Fault("num_stages", f"num_stages is {tile.num_stages}; allowed are {STAGES[0]} to {STAGES[-1]}")
+        if not low <= value <= high or (value & (value - 1) and value % WARPGROUP_ROWS):
+            yield Fault(name, f"{name.upper()} is {value}", f"allowed are the powers of two from {low} to {high}")
+    for option in LAUNCH_OPTIONS:
+        if (value := getattr(tile, option.name)) not in option.allowed:
+            yield Fault(option.name, f"{option.name} is {value}", f"allowed are {listed(option.allowed)}")
     if not AUTO_SPLITS <= tile.splits <= MAX_SPLITS:
-        yield Fault("splits", f"splits is {tile.splits}; allowed are {SPLITS_ALLOWED}")
+        yield Fault("splits", f"splits is {tile.splits}", f"allowed are {SPLITS_ALLOWED}")
 
 
 def _choice_faults(request: RunRequest) -> Iterator[Fault]:
@@ -126,101 +120,101 @@ def _choice_faults(request: RunRequest) -> Iterator[Fault]:
     )
     for name, value, allowed in choices:
         if value not in tuple(allowed):
-            yield Fault(name, f"{name} is {value!r}; allowed are {_listed(tuple(allowed))}")
+            yield Fault(name, f"{name} is {value!r}", f"allowed are {_listed(tuple(allowed))}")
     limit = request.time_limit_s
     if limit is not None and not 0 < limit < float("inf"):
-        yield Fault("time_limit_s", f"time limit is {limit:g} s; allowed are finite numbers above 0")
+        yield Fault("time_limit_s", f"time limit is {limit:g} s", "allowed are finite numbers above 0")
     if not 0 < request.max_seconds <= MAX_SECONDS:
-        yield Fault("max_seconds", f"max seconds is {request.max_seconds:g}; allowed are above 0 to {MAX_SECONDS}")
+        yield Fault("max_seconds", f"max seconds is {request.max_seconds:g}", f"allowed are above 0 to {MAX_SECONDS}")
     if not 1 <= request.max_samples <= MAX_SAMPLES:
-        yield Fault("max_samples", f"max samples is {request.max_samples}; allowed are 1 to {MAX_SAMPLES}")
+        yield Fault("max_samples", f"max samples is {request.max_samples}", f"allowed are 1 to {MAX_SAMPLES}")
     for name, tolerance in (("rtol", request.rtol), ("atol", request.atol)):
         if not 0 <= tolerance < float("inf"):
-            yield Fault(name, f"{name} is {tolerance}; allowed are finite numbers from 0")
+            yield Fault(name, f"{name} is {tolerance}", "allowed are finite numbers from 0")
 
 
-def _variant_faults(request: RunRequest, variants: Sequence[VariantInfo], said: bool) -> Iterator[Fault]:
+def _kernel_faults(
+    request: RunRequest, kernel: KernelInfo, kernels: Sequence[KernelInfo], said: bool
+) -> Iterator[Fault]:
     """What the kernel does not take; its dtype is left out where it is `said` with the device's faults."""
-    variant = next((v for v in variants if v.name == request.kernel), None)
-    if variant is None:
-        known = _listed([v.name for v in variants])
-        yield Fault("kernel", f"kernel is {request.kernel!r}; allowed are {known}")
-        return
-    if variant.unavailable:
-        able = _listed([v.name for v in variants if not v.unavailable])
-        yield Fault("kernel", f"{variant.unavailable}; allowed are {able}" if able else variant.unavailable)
-    yield from (f for f in _variant_problem_faults(request.problem, variant) if not (said and f.field == "dtype"))
-    yield from _variant_tile_faults(request, variant)
-    yield from _precision_faults(request, variant)
+    if kernel.unavailable:
+        able = _listed([k.name for k in kernels if not k.unavailable])
+        yield Fault("kernel", kernel.unavailable, f"allowed are {able}" if able else "")
+    yield from (f for f in _kernel_problem_faults(request.problem, kernel) if not (said and f.field == "dtype"))
+    yield from _kernel_tile_faults(request, kernel.spec)
+    yield from _precision_faults(request, kernel.spec)
 
 
-def _variant_problem_faults(problem: Problem, variant: VariantInfo) -> Iterator[Fault]:
-    if variant.max_d < problem.d <= MAX_D:
-        yield Fault("d", f"D is {problem.d}; kernel {variant.name} takes 1 to {variant.max_d}")
-    elif problem.d % variant.d_step and 1 <= problem.d <= MAX_D:
-        yield Fault("d", f"D is {problem.d}; kernel {variant.name} takes multiples of {variant.d_step}")
-    if problem.dtype in DTYPES and problem.dtype not in variant.dtypes:
-        yield Fault("dtype", f"dtype is {problem.dtype}; kernel {variant.name} takes {_listed(variant.dtypes)}")
-    if not variant.heads:
+def _kernel_problem_faults(problem: Problem, kernel: KernelInfo) -> Iterator[Fault]:
+    spec = kernel.spec
+    if spec.max_d < problem.d <= MAX_D:
+        yield Fault("d", f"D is {problem.d}", f"kernel {spec.name} takes 1 to {spec.max_d}")
+    elif problem.d % spec.d_step and 1 <= problem.d <= MAX_D:
+        yield Fault("d", f"D is {problem.d}", f"kernel {spec.name} takes multiples of {spec.d_step}")
+    if problem.dtype in DTYPES and problem.dtype not in kernel.dtypes:
+        yield Fault("dtype", f"dtype is {problem.dtype}", f"kernel {spec.name} takes {_listed(kernel.dtypes)}")
+    if not spec.heads:
         for name, value in (("batch", problem.batch), ("heads", problem.heads)):
             if 1 < value <= MAX_HEADS:
-                yield Fault(name, f"{name} is {value}; kernel {variant.name} takes 1")
-    if problem.causal and not variant.causal:
-        yield Fault("causal", f"causal is on; kernel {variant.name} has no causal mask")
+                yield Fault(name, f"{name} is {value}", f"kernel {spec.name} takes 1")
+    if problem.causal and not spec.causal:
+        yield Fault("causal", "causal is on", f"kernel {spec.name} has no causal mask")
 
 
-def _variant_tile_faults(request: RunRequest, variant: VariantInfo) -> Iterator[Fault]:
-    tile = request.tile
-    for name, label, value, allowed in (
-        ("block_m", "BLOCK_M", tile.block_m, variant.block_ms),
-        ("block_n", "BLOCK_N", tile.block_n, variant.block_ns),
-        ("num_warps", "num_warps", tile.num_warps, variant.warps),
-    ):
+def _kernel_tile_faults(request: RunRequest, spec: KernelSpec) -> Iterator[Fault]:
+    tile, d = request.tile, request.problem.d
+    for name in LIMITED:
+        value, allowed, why = getattr(tile, name), spec.allowed(name, d), spec.why(name, d)
         if value not in allowed and name not in request.auto_tile:
-            yield Fault(name, f"{label} is {value}; kernel {variant.name} takes {_listed(allowed)}")
-    if 1 < tile.splits <= MAX_SPLITS and not variant.splits and "splits" not in request.auto_tile:
-        yield Fault("splits", f"splits is {tile.splits}; kernel {variant.name} takes 1")
+            label = name.upper() if name.startswith("block") else name
+            takes = f"kernel {spec.name} takes {listed(allowed)}"
+            yield Fault(name, f"{label} is {value}", f"{takes}: {why}" if why else takes)
+    if 1 < tile.splits <= MAX_SPLITS and not spec.splits and "splits" not in request.auto_tile:
+        yield Fault("splits", f"splits is {tile.splits}", f"kernel {spec.name} takes 1")
 
 
-def _precision_faults(request: RunRequest, variant: VariantInfo) -> Iterator[Fault]:
+def _precision_faults(request: RunRequest, spec: KernelSpec) -> Iterator[Fault]:
     """Of 16-bit inputs the products are exact in fp32, so that there is nothing to choose."""
     dtype, precision = request.problem.dtype, request.precision
     if precision not in PRECISIONS:
         return
     if dtype != "fp32" and precision != EXACT:
-        yield Fault("precision", f"precision is {precision}; {dtype} takes {EXACT} alone, its products being exact")
-    elif dtype == "fp32" and precision not in variant.precisions:
-        why = ", which needs a newer Triton" if precision in variant.newer_precisions else ""
-        allowed = _listed(variant.precisions)
-        yield Fault("precision", f"precision is {precision}{why}; kernel {variant.name} takes {allowed}")
+        yield Fault("precision", f"precision is {precision}", f"{dtype} takes {EXACT} alone, its products being exact")
+    elif dtype == "fp32" and precision not in spec.precisions:
+        why = ", which needs a newer Triton" if precision in spec.newer_precisions else ""
+        allowed = _listed(spec.precisions)
+        yield Fault("precision", f"precision is {precision}{why}", f"kernel {spec.name} takes {allowed}")
 
 
-def _interpreter_faults(request: RunRequest, device: DeviceInfo, variants: Sequence[VariantInfo]) -> Iterator[Fault]:
+def _interpreter_faults(request: RunRequest, device: DeviceInfo, kernel: KernelInfo | None) -> Iterator[Fault]:
     """Protocols of a GPU; and bf16, which it multiplies wrongly."""
     if device.mode != "interpreter":
         return
-    protocol = request.protocol
-    if protocol in PROTOCOLS and protocol not in HOST_PROTOCOLS:
-        allowed = _listed(HOST_PROTOCOLS)
-        why = _NEEDS_GPU[protocol]
-        yield Fault("protocol", f"protocol is {protocol}, which {why}; on the interpreter allowed are {allowed}")
+    if why := protocol_of(request.protocol).needs_gpu:
+        allowed = _listed([name for name, protocol in PROTOCOLS.items() if not protocol.needs_gpu])
+        yield Fault(
+            "protocol", f"protocol is {request.protocol}, which {why}", f"on the interpreter allowed are {allowed}"
+        )
     if _multiplies_wrongly(request, device):
-        takes = next((v.dtypes for v in variants if v.name == request.kernel), DTYPES)
+        takes = kernel.dtypes if kernel is not None else DTYPES
         allowed = _listed([dtype for dtype in takes if dtype in HOST_DTYPES]) or "other kernels"
         dtype = request.problem.dtype
-        yield Fault("dtype", f"dtype is {dtype}, which Triton's interpreter multiplies wrongly; allowed are {allowed}")
+        yield Fault(
+            "dtype", f"dtype is {dtype}, which Triton's interpreter multiplies wrongly", f"allowed are {allowed}"
+        )
 
 
 def _torch_faults(request: RunRequest, device: DeviceInfo) -> Iterator[Fault]:
     """What an older torch lacks; a version that cannot be read is let through."""
-    version = re.match(r"(\d+)\.(\d+)", device.torch)
-    if request.protocol != COLD_GRAPH or device.mode != "cuda" or version is None:
+    match, least = re.match(r"(\d+)\.(\d+)", device.torch), protocol_of(request.protocol).least_torch
+    if device.mode != "cuda" or match is None:
         return
-    if tuple(map(int, version.groups())) < COLD_GRAPH_TORCH:
-        needs = ".".join(map(str, COLD_GRAPH_TORCH))
-        allowed = _listed([name for name in PROTOCOLS if name != COLD_GRAPH])
-        why = f"protocol is {COLD_GRAPH}, which needs torch {needs} or newer, and this is {device.torch}"
-        yield Fault("protocol", f"{why}; allowed are {allowed}")
+    version = tuple(map(int, match.groups()))
+    if version < least:
+        needs = ".".join(map(str, least))
+        allowed = _listed([name for name, protocol in PROTOCOLS.items() if version >= protocol.least_torch])
+        why = f"protocol is {request.protocol}, which needs torch {needs} or newer, and this is {device.torch}"
+        yield Fault("protocol", why, f"allowed are {allowed}")
 
 
 def _multiplies_wrongly(request: RunRequest, device: DeviceInfo | None) -> bool:
@@ -241,7 +235,7 @@ def _baseline_faults(
     reason = "which is not installed here" if baseline is None else _refusal(baseline, problem, where)
     if reason:
         able = [b.name for b in baselines if not _refusal(b, problem, where)]
-        yield Fault("sdpa", f"sdpa is {chosen}, {reason}; allowed are {_listed([*able, 'none'])}")
+        yield Fault("sdpa", f"sdpa is {chosen}, {reason}", f"allowed are {_listed([*able, 'none'])}")
 
 
 def _refusal(baseline: BaselineInfo, problem: Problem, where: str) -> str:
@@ -257,10 +251,10 @@ def _refusal(baseline: BaselineInfo, problem: Problem, where: str) -> str:
     return ""
 
 
-def _memory_faults(request: RunRequest, device: DeviceInfo) -> Iterator[Fault]:
+def _memory_faults(request: RunRequest, device: DeviceInfo, kernel: KernelInfo | None) -> Iterator[Fault]:
     """Q, K, V, five outputs (two checked, one timed, two of the recheck) and the float64 reference must fit together.
 
-    The kernel that writes S and P needs room for both, of all heads. What is made of one head at a time (its float64
+    A kernel that writes S and P needs room for both, of all heads. What is made of one head at a time (its float64
     K and V, the comparison) counts once.
     """
     problem = request.problem
@@ -268,14 +262,13 @@ def _memory_faults(request: RunRequest, device: DeviceInfo) -> Iterator[Fault]:
     queries, keys = problem.total_heads * problem.m, problem.batch * problem.kv_heads * problem.n
     need = problem.d * (queries * (6 * item + 8) + keys * 2 * item + (2 * problem.m + 2 * problem.n) * 8)
     parts = ""
-    if request.kernel == WRITES_SCORES:
-        scores = materialised(problem).together
+    if kernel is not None and (scores := kernel.spec.movement.scores_bytes(problem)):
         need, parts = need + scores, f", {size_text(scores)} of it for S and P"
     if need > device.memory_bytes:
         yield Fault(
             "m",
-            f"{_heads_text(problem)}M x N x D is {problem.shape}, which needs {size_text(need)}{parts}; {device.name} "
-            f"has {size_text(device.memory_bytes)}: allowed are sizes that fit it",
+            f"{_heads_text(problem)}M x N x D is {problem.shape}, which needs {size_text(need)}{parts}",
+            f"{device.name} has {size_text(device.memory_bytes)}: allowed are sizes that fit it",
         )
 
 
@@ -289,7 +282,8 @@ def _time_faults(request: RunRequest, device: DeviceInfo) -> Iterator[Fault]:
         yield Fault(
             "m",
             f"{_heads_text(problem)}M x N x D is {problem.shape}, which takes about {duration_words(seconds)} on the "
-            f"interpreter; allowed is up to {duration_words(REFUSE_ABOVE_SECONDS)}",
+            f"interpreter",
+            f"allowed is up to {duration_words(REFUSE_ABOVE_SECONDS)}",
         )
 
 

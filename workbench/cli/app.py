@@ -92,7 +92,7 @@ def take_screenshot(request: RunRequest, options: argparse.Namespace) -> int:
         try:
             if options.panel is not None and options.panel not in window.widget_names():
                 raise UsageError(f"panel is {options.panel!r}; allowed are {', '.join(window.widget_names())}")
-            record = _record_for(window, request, options.session, options.run)
+            record = _record_for(window, request, options.session, options.run, options.panel)
             return _picture(app, window, record, options)
         finally:
             window.close()
@@ -152,10 +152,12 @@ def _destroy(window: MainWindow) -> None:
 
 
 def _record_for(
-    window: MainWindow, request: RunRequest, recording: Path | None, run_id: int | None = None
+    window: MainWindow, request: RunRequest, recording: Path | None, run_id: int | None, panel: str | None
 ) -> RunRecord:
     """The run to picture, once it has ended: a new one, or the recording's `run_id` (None: its last finished one)."""
     from PyQt6.QtCore import QEventLoop
+
+    from workbench.ui.panels.memory.panel import MemoryPanel
 
     if recording is not None:
         try:
@@ -168,6 +170,8 @@ def _record_for(
         except SessionError as error:
             raise UsageError(str(error)) from error
         window.controls.set_request(record.started.request)  # the form belongs to the picture
+        if panel == MemoryPanel.name and record.started.kernel is None:
+            _name_kernels(window)
         return record
     ended: list[RunRecord] = []
     window.settled.connect(ended.append)
@@ -185,6 +189,19 @@ def _record_for(
     if interrupted:
         raise KeyboardInterrupt
     return ended[0]
+
+
+def _name_kernels(window: MainWindow) -> None:
+    """Let the memory panel know the kernels: of those of an older run its file says nothing, and an engine has to."""
+    from workbench.cli.commands import announcement
+    from workbench.ui.panels.memory.panel import MemoryPanel
+
+    memory, ready = window.widget(MemoryPanel.name), announcement("interpreter")
+    assert isinstance(memory, MemoryPanel)
+    if isinstance(ready, Failed):
+        note(f"what the kernel requests is not known: {ready.message}")
+    else:
+        memory.hear(ready)
 
 
 def _recorded_run(recording: Path, run_id: int) -> RunRecord:

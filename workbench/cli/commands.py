@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from kernels.plain.launch_options import LAUNCH_OPTIONS, listed
 from workbench.analysis.estimate import ASK_ABOVE_SECONDS, duration_words, run_seconds
 from workbench.analysis.presets import PRESETS
 from workbench.cli.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable
@@ -20,12 +21,12 @@ from workbench.cli.trace_file import trace_meta, write_trace
 from workbench.engine.host.process import KernelHost
 from workbench.run import codec
 from workbench.run.ceilings import RATES, Ceilings
-from workbench.run.environment import VariantInfo
+from workbench.run.environment import KernelInfo
 from workbench.run.events import CeilingsMeasured, Failed, Log, Progress, Ready, Started, Tensors
 from workbench.run.record import RunBuilder, RunRecord
 from workbench.run.request import RunRequest
 from workbench.run.session import Session, SessionError
-from workbench.words.times import remedy_text
+from workbench.words.results import remedy_text
 
 
 @dataclass
@@ -95,14 +96,19 @@ def list_presets() -> int:
 
 def list_kernels(as_json: bool) -> int:
     """Print the kernels and the baselines with what each takes here."""
-    with _host() as host:
-        for event in host.wait_ready():
-            if isinstance(event, Failed):
-                return _failed(event)
-        ready = host.ready
-    assert ready is not None
+    ready = announcement()
+    if isinstance(ready, Failed):
+        return _failed(ready)
     out(json.dumps(kernels_object(ready)) if as_json else "\n".join(kernel_lines(ready)))
     return EXIT_PASSED
+
+
+def announcement(device: str = "auto") -> Ready | Failed:
+    """What an engine on `device` says when it starts, or why it cannot; it is ended again."""
+    with _host(device) as host:
+        *_, last = host.wait_ready()
+    assert isinstance(last, Ready | Failed)
+    return last
 
 
 def ceilings(device: str, as_json: bool, again: bool) -> int:
@@ -158,7 +164,7 @@ def kernels_object(ready: Ready) -> dict[str, Any]:
     """What `kernels --json` prints: the environment, and what each kernel and each baseline takes there."""
     return {
         "environment": codec.environment(ready.device),
-        "kernels": [{**codec.plain(one), "runs_here": not one.unavailable} for one in ready.variants],
+        "kernels": [_kernel_object(one) for one in ready.kernels],
         "baselines": [{**codec.plain(one), "runs_here": not one.unavailable} for one in ready.baselines],
     }
 
@@ -166,11 +172,11 @@ def kernels_object(ready: Ready) -> dict[str, Any]:
 def kernel_lines(ready: Ready) -> Iterator[str]:
     """The same in words: of each what it is, what it takes, and why it cannot run where it cannot."""
     yield f"on {ready.device.name} ({ready.device.mode_label}):"
-    for variant in ready.variants:
-        yield f"{variant.name}: {variant.description}"
-        yield f"    {_variant_takes(variant)}"
-        if variant.unavailable:
-            yield f"    cannot run here: {variant.unavailable}"
+    for kernel in ready.kernels:
+        yield f"{kernel.name}: {kernel.spec.description}"
+        yield f"    {_kernel_takes(kernel)}"
+        if kernel.unavailable:
+            yield f"    cannot run here: {kernel.unavailable}"
     for baseline in ready.baselines:
         yield f"sdpa {baseline.name}: {baseline.description}"
         if baseline.unavailable:
@@ -180,18 +186,28 @@ def kernel_lines(ready: Ready) -> Iterator[str]:
             yield f"    takes {', '.join(baseline.dtypes)}; {dims}"
 
 
-def _variant_takes(variant: VariantInfo) -> str:
-    blocks: tuple[tuple[str, tuple[int, ...]], ...] = (("BLOCK_M", variant.block_ms), ("BLOCK_N", variant.block_ns))
-    if variant.block_ms == variant.block_ns:
-        blocks = (("BLOCK_M and BLOCK_N", variant.block_ms),)
+def _kernel_object(kernel: KernelInfo) -> dict[str, Any]:
+    """Everything known of a kernel, beside what it takes here."""
+    here = {"dtypes": kernel.dtypes, "unavailable": kernel.unavailable, "runs_here": not kernel.unavailable}
+    return {**codec.plain(kernel.spec), "warps": kernel.spec.allowed("num_warps"), **here}
+
+
+def _kernel_takes(kernel: KernelInfo) -> str:
+    spec = kernel.spec
+    blocks = (("BLOCK_M", spec.block_ms), ("BLOCK_N", spec.block_ns))
     parts = (
-        f"takes {', '.join(variant.dtypes)}",
-        f"precision {', '.join(variant.precisions)}",
-        _dimensions(1, variant.max_d, variant.d_step),
-        "heads and grouped heads" if variant.heads else "one head",
-        "causal or not" if variant.causal else "no causal mask",
-        "splits of the keys" if variant.splits else "no splits",
-        *(f"{name} {', '.join(map(str, sizes))}" for name, sizes in (*blocks, ("num_warps", variant.warps))),
+        f"takes {', '.join(kernel.dtypes)}",
+        f"precision {', '.join(spec.precisions)}",
+        _dimensions(1, spec.max_d, spec.d_step),
+        "heads and grouped heads" if spec.heads else "one head",
+        "causal or not" if spec.causal else "no causal mask",
+        "splits of the keys" if spec.splits else "no splits",
+        *(
+            (f"BLOCK_M and BLOCK_N {listed(spec.block_ms)}",)
+            if spec.block_ms == spec.block_ns
+            else (f"{name} {listed(sizes)}" for name, sizes in blocks)
+        ),
+        *(f"{one.name} {listed(spec.allowed(one.name))}" for one in LAUNCH_OPTIONS),
     )
     return "; ".join(parts)
 

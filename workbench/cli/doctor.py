@@ -140,8 +140,8 @@ def _engine() -> Iterator[Finding]:
     device = last.device
     yield Finding("torch", "ok", device.torch)
     yield Finding("Triton", "ok", device.triton)
-    if all(variant.unavailable for variant in last.variants):
-        yield Finding("Kernels", "missing", f"none can run: {last.variants[0].unavailable}")
+    if all(kernel.unavailable for kernel in last.kernels):
+        yield Finding("Kernels", "missing", f"none can run: {last.kernels[0].unavailable}")
     if device.mode == "cuda":
         yield Finding("GPU", "ok", f"{device.name}, compute capability {device.capability}, driver {device.driver}")
         return

@@ -8,18 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import TypeVar
 
+from kernels.plain.spec import LIMITED
 from kernels.plain.tiles import TileConfig
 from workbench.analysis.presets import PRESETS, Preset, find_preset
-from workbench.analysis.validate import OF_THE_KERNEL, Fault, find_faults
+from workbench.analysis.validate import Fault, find_faults
 from workbench.cli.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_PROGRAM, UsageError
-from workbench.cli.grammar import FIXED_COUNT, make_parser
+from workbench.cli.grammar import make_parser
 from workbench.cli.output import OutputError, hold_streams, note, pass_on
-from workbench.run.request import PROTOCOLS, Problem, RunRequest
+from workbench.run.protocols import PROTOCOLS, protocol_of
+from workbench.run.request import Problem, RunRequest
 
 T = TypeVar("T", Problem, TileConfig, RunRequest)
-
-# The presets' tiles are the article's, for its kernel.
-TILED_BY_PRESET = RunRequest.kernel
 
 # Options whose name is not that of the request's field.
 _FLAGS = {"m": "-m", "n": "-n", "d": "-d", "time_limit_s": "--time-limit"}
@@ -59,10 +58,10 @@ def request_from(options: argparse.Namespace) -> RunRequest:
     request = _override(RunRequest(problem, tile), options)
     rtol, atol = preset.tolerances(problem.dtype, request.precision)
     request = _override(replace(request, rtol=rtol, atol=atol), options)
-    if request.kernel != TILED_BY_PRESET:
-        # What is not given is chosen for the device, once the engine knows it.
+    if options.kernel is not None:
+        # What is not given is chosen for the device, once the engine knows it, unless that kernel keeps the preset's.
         request = replace(request, auto_tile=tuple(f.name for f in fields(tile) if getattr(options, f.name) is None))
-    faults = [fault for fault in find_faults(request) if not _left_to_engine(fault, request)]
+    faults = [fault for fault in find_faults(request) if options.kernel is None or not _left_to_engine(fault, tile)]
     if faults:
         raise UsageError("; ".join(fault.message for fault in faults))
     _check_limits_count(request, options)
@@ -71,21 +70,20 @@ def request_from(options: argparse.Namespace) -> RunRequest:
 
 def _check_limits_count(request: RunRequest, options: argparse.Namespace) -> None:
     """Raise UsageError for a limit that the protocol does not heed, whoever gave it expects it to count."""
-    if request.protocol != FIXED_COUNT:
+    if not protocol_of(request.protocol).has_fixed_counts:
         return
     for name in ("max_seconds", "max_samples"):
         if getattr(options, name) is not None:
-            others = ", ".join(protocol for protocol in PROTOCOLS if protocol != FIXED_COUNT)
+            others = ", ".join(name for name, protocol in PROTOCOLS.items() if not protocol.has_fixed_counts)
             raise UsageError(
                 f"--{name.replace('_', '-')} is for the protocols {others}; "
-                f"{FIXED_COUNT} takes a fixed number of launches"
+                f"{request.protocol} takes a fixed number of launches"
             )
 
 
-def _left_to_engine(fault: Fault, request: RunRequest) -> bool:
-    """Whether the kernel itself, which the engine knows, says better which sizes it takes."""
-    countable = min(request.tile.block_m, request.tile.block_n) > 0
-    return request.kernel != TILED_BY_PRESET and fault.field in OF_THE_KERNEL and countable
+def _left_to_engine(fault: Fault, tile: TileConfig) -> bool:
+    """Whether the kernel that was named, which the engine knows, says better which sizes it takes."""
+    return fault.field in LIMITED and min(tile.block_m, tile.block_n) > 0
 
 
 def preset_from(name: str | None) -> Preset | None:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from kernels.plain.tiles import AUTO_SPLITS
+from kernels.plain.launch_options import AUTO, LAUNCH_OPTIONS, listed
+from kernels.plain.precisions import PRECISIONS
 from workbench import __version__
 from workbench.analysis.validate import SPLITS_ALLOWED
 from workbench.cli.exits import UsageError
 from workbench.cli.output import out
-from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, PRECISIONS, PROTOCOLS, SDPA_CHOICES
+from workbench.run.protocols import PROTOCOLS
+from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES
 from workbench.ui.places import Docked
 from workbench.ui.sizes import LEAST_SIZE, MOST_SIZE
-
-# It has its own counts, and heeds no limit.
-FIXED_COUNT = "article"
 
 _EPILOG = """\
 exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed;
@@ -147,26 +147,34 @@ def _add_problem(problem: argparse._ArgumentGroup) -> None:
 
 
 def _add_tile(tile: argparse._ArgumentGroup) -> None:
+    made = " and ".join(name for name, one in PRECISIONS.items() if one.on_interpreter)
     tile.add_argument("--kernel", metavar="NAME", help="see: kernels")
-    for name in ("block-m", "block-n", "num-warps", "num-stages"):
+    for name in ("block-m", "block-n"):
         tile.add_argument(f"--{name}", type=int, metavar="COUNT")
+    for option in LAUNCH_OPTIONS:
+        flag = f"--{option.name.replace('_', '-')}"
+        if option.auto_text:
+            kind = _count(option.unit, listed(option.allowed))
+            tile.add_argument(flag, type=kind, metavar="auto|COUNT", help=option.tip)
+        else:
+            tile.add_argument(flag, type=int, metavar="COUNT", help=option.tip)
     tile.add_argument(
         "--splits",
-        type=_splits,
+        type=_count("splits", SPLITS_ALLOWED),
         metavar="auto|COUNT",
         help="programs that share the keys of a query block, with as many key tiles each: fewer where fewer do",
     )
     tile.add_argument(
         "--precision",
         metavar="|".join(PRECISIONS),
-        help="of the fp32 dots on a GPU; the interpreter computes all but fp16x3 in full precision",
+        help=f"of the fp32 dots on a GPU; the interpreter computes all but {made} in full precision",
     )
 
 
 def _add_measuring(measuring: argparse._ArgumentGroup) -> None:
-    protocols = "; ".join(f"{name}: {meaning}" for name, meaning in PROTOCOLS.items())
+    protocols = "; ".join(f"{name}: {protocol.meaning}" for name, protocol in PROTOCOLS.items())
     measuring.add_argument("--protocol", metavar="|".join(PROTOCOLS), help=protocols)
-    other = f"not for {FIXED_COUNT}"
+    other = f"not for {', '.join(name for name, protocol in PROTOCOLS.items() if protocol.has_fixed_counts)}"
     measuring.add_argument("--max-seconds", type=float, metavar="S", help=f"limit of timing both (default 5; {other})")
     measuring.add_argument(
         "--max-samples", type=int, metavar="COUNT", help=f"limit of samples of each (default 20000; {other})"
@@ -180,12 +188,17 @@ def _add_measuring(measuring: argparse._ArgumentGroup) -> None:
     )
 
 
-def _splits(text: str) -> int:
-    if text == "auto":
-        return AUTO_SPLITS
-    if not re.fullmatch(r"-?\d{1,4000}", text):  # int() takes no more digits than 4300
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of splits; allowed are {SPLITS_ALLOWED}")
-    return int(text)
+def _count(what: str, allowed: str) -> Callable[[str], int]:
+    """Reads a number of `what`, or "auto"; whether it is one of those `allowed` is said when the request is checked."""
+
+    def read(text: str) -> int:
+        if text == "auto":
+            return AUTO
+        if not re.fullmatch(r"-?\d{1,4000}", text):  # int() takes no more digits than 4300
+            raise argparse.ArgumentTypeError(f"{text!r} is no number of {what}; allowed are {allowed}")
+        return int(text)
+
+    return read
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -7,28 +7,22 @@ from math import isfinite
 from typing import Any
 
 from kernels.plain.tiles import TileConfig
-from workbench.analysis.caveats import computed_precision, precision_text, splits_text
-from workbench.analysis.metrics import (
-    comparable_ratio,
-    format_range,
-    format_time,
-    half_width_of,
-    interval_of,
-    metrics_on,
-)
+from workbench.analysis.caveats import computed_precision, of_precision, of_splits
+from workbench.analysis.metrics import comparable_ratio, half_width_of, interval_of, metrics_on
+from workbench.analysis.numbers import counted, format_range, format_time
 from workbench.run import codec
 from workbench.run.ceilings import Ceilings
-from workbench.run.device_state import COLUMNS, DeviceTrace
+from workbench.run.device_state import COLUMNS
 from workbench.run.environment import Mode
 from workbench.run.events import DeviceState, Failed, TileStates
 from workbench.run.measurement import ROLES, Latency, Measurement, Role
+from workbench.run.protocols import protocol_of
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
 from workbench.stats.summary import Ratio
-from workbench.words.times import NOT_CHECKED_AGAIN, counted, ended_text, figure_text, modes_text, parts_text
-
-# Timed in turns, both fail together.
-IN_SEQUENCE = "article"
+from workbench.words.names import OTHER_BASELINES, named
+from workbench.words.results import NOT_CHECKED_AGAIN
+from workbench.words.times import ended_text, figure_text, modes_text, parts_text
 
 
 def result_object(record: RunRecord) -> dict[str, Any]:
@@ -57,7 +51,8 @@ def summary_lines(record: RunRecord) -> Iterator[str]:
     for check in record.checked:
         measured = record.measurement(check.role)
         backend = measured.backend if measured is not None else check.backend
-        name = f"sdpa ({backend})" if check.role == "baseline" else _kernel_text(record)
+        baseline = OTHER_BASELINES.get(backend) or f"sdpa ({backend})"
+        name = baseline if check.role == "baseline" else _kernel_text(record)
         outcome, error = "passed" if check.error.passed else "WRONG", check.error
         sizes = f"max error {error.max_abs:.2e}, relative to the whole output {error.rel_fro:.1e}"
         yield f"{name}: {outcome}, {sizes}, at rtol {error.rtol:g}, atol {error.atol:g}"
@@ -73,7 +68,8 @@ def summary_lines(record: RunRecord) -> Iterator[str]:
     if device.mode == "interpreter":
         yield f"times are on the host's clock: {device.mode_label}"
     elif both is not None:
-        yield f"SDPA takes {both.baseline_over_kernel:.4g} times the kernel's time ({_bounds_text(record, both)})"
+        times = f"{both.baseline_over_kernel:.4g} times the kernel's time"
+        yield f"{named('baseline', record)} takes {times} ({_bounds_text(record, both)})"
 
 
 def _recheck_lines(record: RunRecord, role: Role) -> Iterator[str]:
@@ -98,19 +94,16 @@ def _bounds_text(record: RunRecord, both: Ratio) -> str:
 def _problem_text(request: RunRequest, mode: Mode) -> str:
     problem = request.problem
     heads = f"{problem.batch} x {problem.heads} heads ({problem.kv_heads} of keys), " if problem.total_heads > 1 else ""
-    precision = "" if problem.dtype != "fp32" or request.precision == "ieee" else f" ({_precision(request, mode)})"
+    warned = of_precision(request, mode)
+    asked = warned.label if warned is not None else request.precision
+    precision = "" if problem.dtype != "fp32" or request.precision == "ieee" else f" ({asked})"
     return f"{heads}{problem.shape}, {problem.dtype}{precision}{', causal' if problem.causal else ''}"
-
-
-def _precision(request: RunRequest, mode: Mode) -> str:
-    """The precision that was asked for, and that it was not taken where it was not."""
-    return precision_text(request, mode).partition(":")[0] or request.precision
 
 
 def _kernel_text(record: RunRecord) -> str:
     """The kernel with the tile as launched."""
     tile = _launched_tile(record)
-    asked = f" ({record.started.request.tile.splits} asked)" if splits_text(record.started.request, tile) else ""
+    asked = f" ({record.started.request.tile.splits} asked)" if of_splits(record.started.request, tile) else ""
     splits = f", {counted(tile.splits, 'split')}{asked}" if tile.splits > 1 or asked else ""
     return f"{record.started.request.kernel} {tile.label}{splits}"
 
@@ -142,12 +135,12 @@ def _latency_lines(latency: Latency, request: RunRequest) -> Iterator[str]:
         yield modes_text(latency.modes)
     if latency.drift is not None:
         yield latency.drift.text
-    yield from (f"note: {note}" for note in latency.notes)
+    yield from (f"note: {note.text}" for note in latency.notes)
 
 
 def _launch_lines(latency: Latency) -> Iterator[str]:
     """What of a launch is the kernel."""
-    if latency.kernel_us is not None and latency.protocol != "profiler":
+    if latency.kernel_us is not None and not latency.timed_by.is_profiled:
         yield f"the GPU takes {format_time(latency.kernel_us)} for a launch, by the profiler"
     if latency.launch_bound:
         yield latency.launch_bound
@@ -187,12 +180,12 @@ def _partial_object(record: RunRecord, role: Role) -> dict[str, Any] | None:
 
 def _metrics_object(measured: Measurement, ceilings: Ceilings | None) -> dict[str, Any]:
     """Every metric with its unit: "half_width" is a share in the latency, and in percent here as in the window."""
-    return {m.name: {"value": codec.plain(m.value(measured)), "unit": m.unit} for m in metrics_on(ceilings)}
+    return {m.name: {"value": codec.plain(m.value(measured, ceilings)), "unit": m.unit} for m in metrics_on(ceilings)}
 
 
 def _measuring_object(request: RunRequest) -> dict[str, Any]:
     """The protocol, and the limits that timing may have ended at; None where it heeds none."""
-    heeded = request.protocol != IN_SEQUENCE
+    heeded = not protocol_of(request.protocol).has_fixed_counts
     limits = {name: getattr(request, name) if heeded else None for name in ("max_seconds", "max_samples")}
     return {"protocol": request.protocol, **limits}
 
@@ -203,8 +196,8 @@ def _failure_of(record: RunRecord, role: Role, failure: Failed | None) -> Failed
         return None
     unchecked: list[Role] = [r for r in ROLES if record.check(r) is None]
     unmeasured: list[Role] = [r for r in ROLES if record.measurement(r) is None]
-    if not unchecked and record.started.request.protocol != IN_SEQUENCE:
-        return failure
+    if not unchecked and protocol_of(record.started.request.protocol).takes_turns:
+        return failure  # timed in turns, both fail together
     culprit = (unchecked or unmeasured)[0]
     return failure if role == culprit else Failed("cancelled", f"not measured: the run failed at the {culprit}")
 
@@ -216,7 +209,7 @@ def _latency_object(measured: Measurement) -> dict[str, Any]:
     said = {
         "half_width": codec.plain(half_width_of(latency)),
         "launch_bound": latency.launch_bound,
-        "notes": list(latency.notes),
+        "notes": [note.text for note in latency.notes],
     }
     return {**figure, **codec.plain(latency), **more, **said}
 
@@ -232,14 +225,14 @@ def _ratio_object(record: RunRecord) -> dict[str, Any] | None:
 def _device_object(state: DeviceState | None) -> dict[str, Any] | None:
     if state is None:
         return None
-    trace: DeviceTrace = state.trace
+    readings = state.readings
     return {
         "warnings": codec.plain(state.warnings),
-        "facts": codec.plain(trace.facts),
-        "processes": codec.plain(trace.processes),
-        "missing": codec.plain(trace.missing),
-        "timed": codec.plain(trace.timed),
-        "readings": {name: codec.plain(getattr(trace, name)) for name in COLUMNS},
+        "facts": codec.plain(readings.facts),
+        "processes": codec.plain(readings.processes),
+        "missing": codec.plain(readings.missing),
+        "timed": codec.plain(readings.timed),
+        "readings": {name: codec.plain(getattr(readings, name)) for name in COLUMNS},
     }
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from kernels import VARIANTS, KernelVariant
+from kernels import VARIANTS
 from workbench.engine.baselines.packages import PACKAGES, is_installed
-from workbench.run.environment import BaselineInfo, DeviceInfo, VariantInfo
+from workbench.run.environment import BaselineInfo, DeviceInfo, KernelInfo
 from workbench.run.request import DTYPES, HOST_DTYPES
 
 HALVES = ("fp16", "bf16")
@@ -23,9 +23,13 @@ _TITLES = {
 }
 
 
-def announced_variants(device: DeviceInfo) -> tuple[VariantInfo, ...]:
-    """Every kernel variant, with the reason where it cannot run on `device`."""
-    return tuple(_variant(variant, device) for variant in VARIANTS)
+def announced_kernels(device: DeviceInfo) -> tuple[KernelInfo, ...]:
+    """Every kernel, with the dtypes that it is right in on `device`, and the reason where it cannot run there."""
+    right = DTYPES if device.mode == "cuda" else HOST_DTYPES
+    return tuple(
+        KernelInfo(one.spec, tuple(dtype for dtype in one.spec.dtypes if dtype in right), one.refusal(device))
+        for one in VARIANTS
+    )
 
 
 def announced_baselines(device: DeviceInfo) -> tuple[BaselineInfo, ...]:
@@ -65,23 +69,3 @@ def flex_refusal(torch: str) -> str:
     if version is None or tuple(map(int, version.groups())) >= FLEX_TORCH:
         return ""
     return f"it needs torch {'.'.join(map(str, FLEX_TORCH))} or newer; this is {torch}"
-
-
-def _variant(variant: KernelVariant, device: DeviceInfo) -> VariantInfo:
-    return VariantInfo(
-        name=variant.name,
-        title=variant.title,
-        description=variant.description,
-        dtypes=tuple(dtype for dtype in variant.dtypes if device.mode == "cuda" or dtype in HOST_DTYPES),
-        precisions=variant.precisions,
-        max_d=variant.max_d,
-        block_ms=variant.block_ms,
-        block_ns=variant.block_ns,
-        d_step=variant.d_step,
-        heads=variant.heads,
-        causal=variant.causal,
-        splits=variant.splits,
-        unavailable=variant.refusal(device),
-        warps=variant.warps,
-        newer_precisions=variant.newer_precisions,
-    )

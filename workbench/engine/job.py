@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -23,13 +22,11 @@ from workbench.engine.host.stopping import StopFlag
 from workbench.engine.provenance import Sources
 from workbench.run.ceilings import NOT_MEASURED, Ceilings, CeilingsError, load_ceilings, save_ceilings
 from workbench.run.device_state import DeviceFacts
-from workbench.run.environment import DeviceInfo
-from workbench.run.events import CeilingsMeasured, Finished, Log, Ready, RunEvent, Started
+from workbench.run.environment import DeviceInfo, find_kernel
+from workbench.run.events import CeilingsMeasured, Finished, Log, Ready, Send, Started
 from workbench.run.request import RunRequest
 
 __all__ = ["describe_failure", "is_broken", "measure_ceilings", "prepare", "run"]
-
-Send = Callable[[RunEvent], None]
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ def prepare(wanted_device: str) -> Ready:
     mode = device.choose_mode(wanted_device)
     # Triton reads TRITON_INTERPRET when a kernel is defined, so the kernels come after the choice.
     from kernels import VARIANTS
-    from workbench.engine.announce import announced_baselines, announced_variants
+    from workbench.engine.announce import announced_baselines, announced_kernels
 
     info = device.describe(mode)
     address = Address.of(torch.cuda.get_device_properties(0)) if mode == "cuda" else None
@@ -60,14 +57,14 @@ def prepare(wanted_device: str) -> Ready:
     if monitor is not None:
         monitor.start()  # it is ready when the first run is timed
     ceilings = _kept_ceilings(info, _facts(address))
-    ready = Ready(info, announced_variants(info), announced_baselines(info), ceilings, device.has_gpu())
+    ready = Ready(info, announced_kernels(info), announced_baselines(info), ceilings, device.has_gpu())
     sources = Sources({variant.name: variant.launch for variant in VARIANTS})
     _settled = _Settled(ready, sources, address, monitor)
     return ready
 
 
 def run(request: RunRequest, send: Send, stop: StopFlag) -> None:
-    """Check, time and trace the kernel and SDPA; sends `Started` first and `Finished` last, or raises.
+    """Check and time kernel and baseline, and trace the kernel; sends `Started` first and `Finished` last, or raises.
 
     `Started` has the request with the tile that was chosen where the request leaves it open.
     """
@@ -76,14 +73,15 @@ def run(request: RunRequest, send: Send, stop: StopFlag) -> None:
 
     settled, began = _known(), time.perf_counter()
     ready = settled.ready
-    info, known = ready.device, (ready.device, ready.variants, ready.baselines)
+    info, known = ready.device, (ready.device, ready.kernels, ready.baselines)
     faults = find_faults(request, *known)
     if request.auto_tile and not faults:
-        request = with_chosen_tile(request, info, ready.variants)
+        request = with_chosen_tile(request, info, ready.kernels)
         faults = find_faults(request, *known)
     provenance = settled.sources.provenance(request.kernel, _facts(settled.address))
     now = datetime.now().astimezone().isoformat(timespec="seconds")
-    send(Started(request, info, now, provenance, ready.ceilings))
+    kernel = find_kernel(ready.kernels, request.kernel)
+    send(Started(request, info, now, provenance, ready.ceilings, kernel.spec if kernel is not None else None))
     if faults:
         raise InvalidRequestError("; ".join(fault.message for fault in faults))
     try:

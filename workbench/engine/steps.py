@@ -27,11 +27,11 @@ from workbench.engine.timing.block import article_plan
 from workbench.engine.timing.clocks import CudaGpu, Gpu, Launch
 from workbench.engine.timing.measure import proven_backend, time_article, time_in_turns, with_kernel_time
 from workbench.run.environment import DeviceInfo, Provenance
-from workbench.run.events import Comparison, Log, Measured, Progress, RunEvent, Tensors, TileStates
+from workbench.run.events import Comparison, Log, Measured, Progress, Send, Tensors, TileStates
 from workbench.run.measurement import Latency, Measurement, Resources, Role
+from workbench.run.protocols import protocol_of
 from workbench.run.request import RunRequest
-
-Send = Callable[[RunEvent], None]
+from workbench.words.names import baseline_text
 
 NOTHING_KNOWN = Provenance()
 
@@ -54,14 +54,14 @@ class Run:
         self._send = send
         self._stop = stop
         self._variant = next(v for v in VARIANTS if v.name == request.kernel)
-        self._tile = launched_tile(request.problem, request.tile, self._variant, info)
+        self._tile = launched_tile(request.problem, request.tile, self._variant.spec, info)
         self._gpu: Gpu | None = CudaGpu() if info.mode == "cuda" else None
         self._watch = Watch(monitor, request.problem, send)
         self._provenance = provenance
         self._compiled: Any = None
         self._seconds: dict[str, float] = {}
         self._latencies: dict[Role, Latency] = {}
-        self._sdpas_out: torch.Tensor | None = None
+        self._baselines_out: torch.Tensor | None = None
 
     def go(self) -> None:
         """Inputs, float64 reference, both outputs checked, both timed, both checked again, both profiled, the trace."""
@@ -73,19 +73,19 @@ class Run:
         self._checks = Checks(self._request, expected, self._send)
         self._inputs = inputs
         self._out = torch.full_like(inputs.q, float("nan"))
-        sdpa = make_baseline(self._request.sdpa, problem, inputs) if self._request.sdpa != "none" else None
+        baseline = make_baseline(self._request.sdpa, problem, inputs) if self._request.sdpa != "none" else None
 
         self._phase("compiling and checking the kernel" if self._mode == "cuda" else "checking the kernel")
         self._check_kernel()
-        if sdpa is not None:
-            self._phase("checking SDPA")
-            self._check_baseline(sdpa)
+        if baseline is not None:
+            self._phase(f"checking {baseline_text(self._request.sdpa)}")
+            self._check_baseline(baseline)
 
         launches: dict[Role, Launch] = {"kernel": self._launch}
-        if sdpa is not None:
-            launches["baseline"] = self._keeping(sdpa)
+        if baseline is not None:
+            launches["baseline"] = self._keeping(baseline)
         self._time(launches)
-        self._recheck(sdpa)
+        self._recheck(baseline)
         self._look_into(launches)
         self._trace()
         if self._request.keep_tensors:
@@ -113,15 +113,15 @@ class Run:
         """On the interpreter a launch is seconds of Python, which Stop may break off; on a GPU it is not."""
         return self._stop.interruptible() if self._mode == "interpreter" else nullcontext()
 
-    def _keeping(self, sdpa: Baseline) -> Launch:
-        """A launch of `sdpa` that keeps its output, so that the last timed one can be checked.
+    def _keeping(self, baseline: Baseline) -> Launch:
+        """A launch of `baseline` that keeps its output, so that the last timed one can be checked.
 
         The one before is given up first: the allocator then takes the same memory again, as it would if none was kept.
         """
 
         def launch() -> None:
-            self._sdpas_out = None
-            self._sdpas_out = sdpa()
+            self._baselines_out = None
+            self._baselines_out = baseline()
 
         return launch
 
@@ -132,19 +132,19 @@ class Run:
         error = self._checks.found["kernel"].error
         self._watch.say(caveats_of(self._request, self._mode, self._provenance, self._tile, error))
 
-    def _check_baseline(self, sdpa: Baseline) -> None:
+    def _check_baseline(self, baseline: Baseline) -> None:
         problem = self._problem
-        if sdpa.note:
-            self._send(Log(sdpa.note))
+        if baseline.note:
+            self._send(Log(baseline.note))
         if problem.blind_rows:
             self._send(
                 Log(
                     f"{problem.blind_rows} of {problem.m} rows of each head see no key (causal, M > N). The kernel "
-                    f"gives 0 there; PyTorch documents NaN, so these rows of SDPA's output are not compared.\n"
+                    f"gives 0 there; PyTorch documents NaN, so these rows of the baseline are not compared.\n"
                 )
             )
-        out, self._seconds["baseline"] = _timed_once(sdpa, self._mode)
-        self._checks.check("baseline", "sdpa", sdpa.ordered(out), sdpa.backend, problem.blind_rows)
+        out, self._seconds["baseline"] = _timed_once(baseline, self._mode)
+        self._checks.check("baseline", "sdpa", baseline.ordered(out), baseline.backend, problem.blind_rows)
 
     def _time(self, launches: dict[Role, Launch]) -> None:
         """Time all, and send what was measured at once: what comes later may fail or be stopped.
@@ -155,7 +155,7 @@ class Run:
         tools = (self._gpu, self._send, self._stop, self._watch)
         self._watch.begin()
         try:
-            if self._request.protocol == "article":
+            if not protocol_of(self._request.protocol).takes_turns:
                 for role, launch in breakable.items():
                     plan = article_plan(self._problem, self._mode, self._seconds[role])
                     name = self._checks.found[role].implementation
@@ -171,7 +171,7 @@ class Run:
 
     def _spoil(self, *roles: Role) -> None:
         """Before the first timed launch: what no timed launch writes is then found when the output is checked again."""
-        outputs = {"kernel": self._out, "baseline": self._sdpas_out}
+        outputs = {"kernel": self._out, "baseline": self._baselines_out}
         for role in roles:
             out = outputs[role]
             if out is not None:
@@ -182,7 +182,7 @@ class Run:
 
         When all that is timed has been timed, checked and sent: what fails here costs none of it.
         """
-        if self._gpu is None or self._request.protocol == "profiler":
+        if self._gpu is None or protocol_of(self._request.protocol).is_profiled:
             return
         for role, latency in self._latencies.items():
             self._phase(f"profiling the {role}")
@@ -222,14 +222,14 @@ class Run:
             resources=_resources(self._compiled) if is_kernel else None,
         )
 
-    def _recheck(self, sdpa: Baseline | None) -> None:
+    def _recheck(self, baseline: Baseline | None) -> None:
         """Check what the timing left, and the output of two more launches of each."""
         self._phase("checking again after timing")
         self._checks.check_again("kernel", self._out, self._unless_long("kernel", self._fresh_output))
-        if sdpa is not None:
-            assert self._sdpas_out is not None
-            again = self._unless_long("baseline", lambda: sdpa.ordered(sdpa()))
-            self._checks.check_again("baseline", sdpa.ordered(self._sdpas_out), again)
+        if baseline is not None:
+            assert self._baselines_out is not None
+            again = self._unless_long("baseline", lambda: baseline.ordered(baseline()))
+            self._checks.check_again("baseline", baseline.ordered(self._baselines_out), again)
 
     def _unless_long(self, role: Role, again: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor] | None:
         is_long = self._mode == "interpreter" and self._seconds[role] > AGAIN_LIMIT_S

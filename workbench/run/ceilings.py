@@ -1,7 +1,7 @@
 """The rates that a device reached in one large copy and in one large matrix product of each kind, kept on disk.
 
 Medians, and no bounds: another size or another program may reach a little more. Measured once for a device, its power
-limit, driver and version of torch, by `engine.ceilings`; another of these may give other rates.
+limit, driver and version of torch, by `engine.device.ceilings`; another of these may give other rates.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from math import isfinite
 from pathlib import Path
 from typing import Any
+
+from workbench.run.older import of_today
 
 FILE = "ceilings.json"
 NOT_WATCHED = "whether the device was throttled or shared while they were measured is not known"
@@ -37,7 +39,8 @@ class Ceilings:
     precision), `tf32`, `fp16` and `bf16` are FLOP/s of one large matrix product, a multiply-add being two. `date` is
     local time in ISO 8601. A rate is 0 where it was not measured, and so is `l2_bytes` where the device does not tell
     the size of its L2. `uuid` and `power_limit_w` say which GPU it was, and what it might draw: "" and None where that
-    is not known. `warnings` are what kept the device from its best while they were measured; None: nobody watched.
+    is not known. `warnings` are what kept the device from its best while they were measured, and `labels` the same in a
+    few words each; None: nobody watched.
     """
 
     device: str
@@ -53,6 +56,7 @@ class Ceilings:
     uuid: str = ""
     power_limit_w: float | None = None
     warnings: tuple[str, ...] | None = None
+    labels: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, str, str, float | None]:
@@ -63,6 +67,11 @@ class Ceilings:
     def notes(self) -> tuple[str, ...]:
         """What must be said beside them: the warnings, or that nobody watched."""
         return (NOT_WATCHED,) if self.warnings is None else self.warnings
+
+    @property
+    def brief_notes(self) -> tuple[str, ...]:
+        """The same in a few words each."""
+        return ("device not watched",) if self.warnings is None else self.labels
 
 
 def data_folder() -> Path:
@@ -151,31 +160,29 @@ def _entry(data: Any) -> Ceilings | None:
     Earlier versions did not keep the fields that have one beyond the rates.
     """
     try:
-        values = {field.name: data[field.name] for field in fields(Ceilings) if field.name in data}
-    except TypeError:
+        known: dict[str, Any] = of_today({"$type": Ceilings.__name__, **data})
+        values = {field.name: known[field.name] for field in fields(Ceilings) if field.name in known}
+    except (TypeError, AttributeError):
         return None
     if any(field.default is MISSING and field.name not in values for field in fields(Ceilings)):
         return None
     if not all(_is_of_its_kind(name, value) for name, value in values.items()):
         return None
-    if values.get("warnings") is not None:
-        values["warnings"] = tuple(values["warnings"])
-    return Ceilings(**values)
+    lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    return Ceilings(**{**values, **lists})
 
 
 def is_sound(ceilings: Ceilings) -> bool:
     """Whether its values can be what a device reached: finite, none below 0, and a rate of copying."""
-    values = asdict(ceilings)
-    if ceilings.warnings is not None:
-        values["warnings"] = list(ceilings.warnings)
+    values = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(ceilings).items()}
     return all(_is_of_its_kind(name, value) for name, value in values.items())
 
 
 def _is_of_its_kind(name: str, value: Any) -> bool:
-    if name == "warnings":
-        return value is None or (isinstance(value, list) and all(isinstance(text, str) for text in value))
-    if name == "power_limit_w" and value is None:
-        return True
+    if value is None:
+        return name in ("warnings", "power_limit_w")
+    if name in ("warnings", "labels"):
+        return isinstance(value, list) and all(isinstance(text, str) for text in value)
     if name in _TEXTS:
         return isinstance(value, str)
     if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):

@@ -12,7 +12,7 @@ from typing import Any, cast, get_args, get_type_hints
 import numpy as np
 
 from workbench.run.environment import DeviceInfo
-from workbench.run.measurement import Latency
+from workbench.run.older import of_today
 from workbench.run.record import RunRecord
 from workbench.stats.arrays import FloatArray
 
@@ -78,13 +78,12 @@ def _decode(data: Any, arrays: Arrays) -> Any:
         return np.array(data["$ints"], dtype=np.int64)
     if "$array" in data:
         return arrays.get(data["$array"])
+    data = of_today(data)
     cls = _CLASSES.get(data.get("$type", ""))
     if cls is None:
         raise ValueError(f"unknown kind of record: {data.get('$type')!r}")
     known = {f.name for f in dataclasses.fields(cls)}
     values = {key: _decode(item, arrays) for key, item in data.items() if key in known}
-    if cls is Latency and (values.get("protocol") != "article" or values.get("clock") == "host"):
-        values["block_average_us"] = None  # an earlier version kept the mean of the samples there
     try:
         return cls(**values)
     except TypeError as error:

@@ -1,6 +1,6 @@
 """What the GPU did while a run was timed, and what about it must be said beside the result.
 
-Plain data and judgement: who reads it is `engine.device_monitor`. Only what lies within the timed spans counts, since a
+Plain data and judgement: who reads it is `engine.device.monitor`. Only what lies within the timed spans counts, since a
 device that idles before and after does so without harm.
 """
 
@@ -142,7 +142,7 @@ COLUMNS = tuple(field.name for field in fields(DeviceSample))
 
 
 @dataclass(frozen=True)
-class DeviceTrace:
+class DeviceReadings:
     """The readings of a run as columns, each [samples] float64, NaN where a reading is missing; see DeviceSample.
 
     `timed` are the spans in which launches were timed, in seconds since the run started. `processes` are others than
@@ -162,8 +162,8 @@ class DeviceTrace:
     missing: tuple[Missing, ...] = ()
 
     @classmethod
-    def of_rows(cls, rows: FloatArray, **others: object) -> DeviceTrace:
-        """A trace of rows [samples, 7], whose columns are the fields of DeviceSample; `others` are further fields."""
+    def of_rows(cls, rows: FloatArray, **others: object) -> DeviceReadings:
+        """Rows [samples, 7], whose columns are the fields of DeviceSample; `others` are further fields."""
         return cls(*np.reshape(rows, (-1, len(COLUMNS))).T, **others)  # type: ignore[arg-type]
 
     def sample(self, index: int) -> DeviceSample:
@@ -171,8 +171,8 @@ class DeviceTrace:
         return DeviceSample(*(float(getattr(self, name)[index]) for name in COLUMNS))
 
     @classmethod
-    def without(cls, reason: str) -> DeviceTrace:
-        """A trace of nothing, with the reason."""
+    def without(cls, reason: str) -> DeviceReadings:
+        """No readings, with the reason."""
         return cls.of_rows(np.zeros((0, len(COLUMNS))), missing=(Missing("device state", reason),))
 
     @cached_property
@@ -203,49 +203,55 @@ class DeviceTrace:
 
 @dataclass(frozen=True)
 class DeviceWarning:
-    """Something about the device that must be said beside the result."""
+    """Something that must be said beside the result: `label` in a few words, which `text` need not begin with."""
 
     kind: WarningKind
     text: str
+    label: str
+
+    @classmethod
+    def of(cls, kind: WarningKind, label: str, more: str) -> DeviceWarning:
+        """A warning that begins with its label."""
+        return cls(kind, f"{label}: {more}", label)
 
 
-def find_warnings(trace: DeviceTrace) -> tuple[DeviceWarning, ...]:
+def find_warnings(readings: DeviceReadings) -> tuple[DeviceWarning, ...]:
     """What about the device may have changed the times; empty where nothing did, or nothing could be read."""
-    return (*_clock_warnings(trace), *_throttle_warnings(trace), *_process_warnings(trace))
+    return (*_clock_warnings(readings), *_throttle_warnings(readings), *_process_warnings(readings))
 
 
-def judged(trace: DeviceTrace) -> tuple[DeviceTrace, tuple[DeviceWarning, ...]]:
-    """What is to be kept of a complete trace, and said of it: for the end of a run, where no reading is yet to come.
+def judged(readings: DeviceReadings) -> tuple[DeviceReadings, tuple[DeviceWarning, ...]]:
+    """What is to be kept of all readings, and said of them: for the end of a run, where none is yet to come.
 
     Where launches were timed and hardly a reading lies among them, nothing is known of the device: that is a reading
     that is missing, and a warning, since silence would look like a device that was steady.
     """
-    warnings = find_warnings(trace)
-    count = int(np.count_nonzero(trace.is_timed))
-    if not trace.timed or count >= LEAST_TIMED:
-        return trace, warnings
+    warnings = find_warnings(readings)
+    count = int(np.count_nonzero(readings.is_timed))
+    if not readings.timed or count >= LEAST_TIMED:
+        return readings, warnings
     had = f"{count} reading{'s' * (count != 1)}" if count else "no reading"
-    why = "".join(f"; {missing.reason}" for missing in trace.missing if not len(trace.t))
+    why = "".join(f"; {missing.reason}" for missing in readings.missing if not len(readings.t))
     reason = f"{had} while launches were timed, and {LEAST_TIMED} are the fewest that tell steady clocks{why}"
-    missing = (*trace.missing, Missing(UNREAD, reason))
-    return replace(trace, missing=missing), (*warnings, DeviceWarning("unread", f"device state not known: {reason}"))
+    missing = (*readings.missing, Missing(UNREAD, reason))
+    return replace(readings, missing=missing), (*warnings, DeviceWarning.of("unread", "device state not known", reason))
 
 
-def _clock_warnings(trace: DeviceTrace) -> Iterator[DeviceWarning]:
+def _clock_warnings(readings: DeviceReadings) -> Iterator[DeviceWarning]:
     """A clock that moves by more than CLOCK_RANGE of its greatest value, without the rarest twentieth at either end."""
-    timed = trace.is_timed
-    for title, column in (("", trace.sm_mhz), ("memory ", trace.mem_mhz)):
+    timed = readings.is_timed
+    for title, column in (("", readings.sm_mhz), ("memory ", readings.mem_mhz)):
         clocks = _known(column[timed])
         if not len(clocks):
             continue
         low, high = np.quantile(clocks, [SHARE_OF_TIME, 1 - SHARE_OF_TIME], method="nearest")
         if high - low > CLOCK_RANGE * high:
             seen = f"from {clocks.min():.0f} to {clocks.max():.0f} MHz while timed"
-            yield DeviceWarning("clocks", f"{title}clocks not steady: {seen}")
+            yield DeviceWarning.of("clocks", f"{title}clocks not steady", seen)
 
 
-def _throttle_warnings(trace: DeviceTrace) -> Iterator[DeviceWarning]:
-    known = _known(trace.reasons[trace.is_timed]).astype(np.int64)
+def _throttle_warnings(readings: DeviceReadings) -> Iterator[DeviceWarning]:
+    known = _known(readings.reasons[readings.is_timed]).astype(np.int64)
     if not len(known):
         return
     for kind, cause in _CAUSES.items():
@@ -255,8 +261,8 @@ def _throttle_warnings(trace: DeviceTrace) -> Iterator[DeviceWarning]:
             if belongs == kind and share > (SHARE_OF_TIME if bit & LASTING else 0):
                 named.append(f"{name} in {_percent(share)}")
         if named:
-            text = f"throttled by {cause}: {', '.join(named)} of the timed readings{_figures(trace, kind)}"
-            yield DeviceWarning(kind, text)
+            shares = f"{', '.join(named)} of the timed readings{_figures(readings, kind)}"
+            yield DeviceWarning.of(kind, f"throttled by {cause}", shares)
 
 
 def _is_held(reasons: npt.NDArray[np.int64], bit: int) -> npt.NDArray[np.bool_]:
@@ -267,26 +273,26 @@ def _is_held(reasons: npt.NDArray[np.int64], bit: int) -> npt.NDArray[np.bool_]:
     return held
 
 
-def _figures(trace: DeviceTrace, kind: WarningKind) -> str:
+def _figures(readings: DeviceReadings, kind: WarningKind) -> str:
     """The reading that belongs to a cause, with its limit if there is one."""
-    timed = trace.is_timed
-    power, heat = _known(trace.power_w[timed]), _known(trace.temperature_c[timed])
+    timed = readings.is_timed
+    power, heat = _known(readings.power_w[timed]), _known(readings.temperature_c[timed])
     if kind == "power" and len(power):
-        limit = trace.facts.power_limit_w
+        limit = readings.facts.power_limit_w
         return f", up to {power.max():.0f} W" + (f" of {limit:.0f} W" if np.isfinite(limit) else "")
     if kind == "heat" and len(heat):
         return f", up to {heat.max():.0f} °C"
     return ""
 
 
-def _process_warnings(trace: DeviceTrace) -> Iterator[DeviceWarning]:
-    spans = np.array([(p.first_s, p.last_s) for p in trace.processes], dtype=np.float64).reshape(-1, 2)
-    together = trace.is_timed_between(spans[:, 0], spans[:, 1])
-    here = [process for process, is_there in zip(trace.processes, together, strict=True) if is_there]
+def _process_warnings(readings: DeviceReadings) -> Iterator[DeviceWarning]:
+    spans = np.array([(p.first_s, p.last_s) for p in readings.processes], dtype=np.float64).reshape(-1, 2)
+    together = readings.is_timed_between(spans[:, 0], spans[:, 1])
+    here = [process for process, is_there in zip(readings.processes, together, strict=True) if is_there]
     if len(here) == 1:
-        yield DeviceWarning("shared", f"another process uses this GPU: {here[0].text}")
+        yield DeviceWarning.of("shared", "another process uses this GPU", here[0].text)
     elif here:
-        yield DeviceWarning("shared", f"other processes use this GPU: {', '.join(p.text for p in here)}")
+        yield DeviceWarning.of("shared", "other processes use this GPU", ", ".join(p.text for p in here))
 
 
 def _known(values: FloatArray) -> FloatArray:

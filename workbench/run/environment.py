@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.run.request import WARPS
+from kernels.plain.spec import KernelSpec
 
 Mode = Literal["cuda", "interpreter"]
 
@@ -39,29 +40,25 @@ class DeviceInfo:
 
 
 @dataclass(frozen=True)
-class VariantInfo:
-    """What a kernel variant accepts, as the child announces it; see `kernels.KernelVariant`.
+class KernelInfo:
+    """A kernel as the engine announces it: its spec, and the dtypes that it is right in on this device.
 
-    `dtypes` are those that it is right in on this device.
-    `newer_precisions` are those for which the Triton there is too old.
     `unavailable` says why it cannot run on this device, "" if it can.
     """
 
-    name: str
-    title: str
-    description: str
+    spec: KernelSpec
     dtypes: tuple[str, ...]
-    precisions: tuple[str, ...]
-    max_d: int
-    block_ms: tuple[int, ...]
-    block_ns: tuple[int, ...]
-    d_step: int
-    heads: bool
-    causal: bool
-    splits: bool
     unavailable: str = ""
-    warps: tuple[int, ...] = WARPS
-    newer_precisions: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Its spec's."""
+        return self.spec.name
+
+
+def find_kernel(kernels: Sequence[KernelInfo], name: str) -> KernelInfo | None:
+    """The kernel called `name`, or None where none is announced."""
+    return next((kernel for kernel in kernels if kernel.name == name), None)
 
 
 @dataclass(frozen=True)

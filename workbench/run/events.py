@@ -8,12 +8,14 @@ natural-log units of the scaled score q.k / sqrt(D).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kernels.plain.spec import KernelSpec
 from workbench.run.ceilings import Ceilings
-from workbench.run.device_state import DeviceTrace, DeviceWarning
-from workbench.run.environment import BaselineInfo, DeviceInfo, Provenance, VariantInfo
+from workbench.run.device_state import DeviceReadings, DeviceWarning
+from workbench.run.environment import BaselineInfo, DeviceInfo, KernelInfo, Provenance
 from workbench.run.measurement import ErrorStats, Measurement, Role
 from workbench.run.request import RunRequest
 from workbench.stats.arrays import FloatArray
@@ -30,7 +32,7 @@ class Ready:
     """
 
     device: DeviceInfo
-    variants: tuple[VariantInfo, ...]
+    kernels: tuple[KernelInfo, ...]
     baselines: tuple[BaselineInfo, ...]
     ceilings: Ceilings | None = None
     has_gpu: bool = True
@@ -40,7 +42,8 @@ class Ready:
 class Started:
     """A run has begun; `started_at` is local time in ISO 8601.
 
-    `ceilings` are the device's as they were known then: with them a recording shows its roofline on any machine.
+    `ceilings` are the device's as they were known then, `kernel` is what was known of the kernel: with them a recording
+    shows its roofline and its memory on any machine. None in older runs.
     """
 
     request: RunRequest
@@ -48,15 +51,20 @@ class Started:
     started_at: str
     provenance: Provenance = field(default_factory=Provenance)
     ceilings: Ceilings | None = None
+    kernel: KernelSpec | None = None
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What the engine is doing now; `done` of `total` steps of that phase (0 of 0: not countable)."""
+    """What the engine is doing now; `done` of `total` of that phase (0 of 0: not countable).
+
+    `unit` is what they count: steps, or milliseconds of the phase's limit.
+    """
 
     phase: str
     done: int = 0
     total: int = 0
+    unit: Literal["steps", "ms"] = "steps"
 
 
 @dataclass(frozen=True)
@@ -120,10 +128,10 @@ class Rechecked:
 class DeviceState:
     """What the device did so far in this run, and what of it must be said beside the result; the last is complete.
 
-    Where nothing can be read, the trace is empty and says why.
+    Where nothing can be read, there are no readings, and they say why.
     """
 
-    trace: DeviceTrace
+    readings: DeviceReadings
     warnings: tuple[DeviceWarning, ...] = ()
 
 
@@ -190,12 +198,16 @@ class Log:
 
 @dataclass(frozen=True)
 class Failed:
-    """A run's one failure: what happened, and in `remedy` what to try."""
+    """A run's one failure: what happened, and in `remedy` what to try.
+
+    `resource` is what a kernel needs more of than there is ("shared memory"), "" where it is not known.
+    """
 
     kind: FailureKind
     message: str
     remedy: str = ""
     traceback: str = ""
+    resource: str = ""
 
 
 @dataclass(frozen=True)
@@ -222,3 +234,5 @@ RunEvent = (
     | Failed
     | Finished
 )
+Send = Callable[[RunEvent], None]
+"""Hands an event to whoever follows the run."""

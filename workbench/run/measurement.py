@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from kernels.plain.tiles import TileConfig
+from workbench.run.protocols import Protocol, protocol_of
 from workbench.run.request import Problem
 from workbench.stats.arrays import FloatArray, IntArray
 from workbench.stats.modes import Modes
@@ -48,6 +49,14 @@ class ErrorStats:
     non_finite: int = 0
     rows_left_out: int = 0
     largest: float | None = None
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that keeps times from being the whole truth: in a few words, and as a sentence."""
+
+    label: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -97,15 +106,20 @@ class Latency:
     lost_sessions: int = 0
 
     @property
+    def timed_by(self) -> Protocol:
+        """The protocol with its traits."""
+        return protocol_of(self.protocol)
+
+    @property
     def has_block(self) -> bool:
         """Whether the protocol's own figure is the average of an unbroken block."""
-        return self.protocol == "article" and self.block_average_us is not None
+        return self.timed_by.figure == "average" and self.block_average_us is not None
 
     @property
     def figure_us(self) -> float:
-        """The protocol's own figure, us, of which every metric is made; `wording.figure_text` names it."""
+        """The protocol's own figure, us, of which every metric is made; `words.times.figure_text` names it."""
         average = self.block_average_us
-        return average if self.protocol == "article" and average is not None else self.median
+        return average if self.has_block and average is not None else self.median
 
     @property
     def half_width(self) -> float | None:
@@ -118,21 +132,20 @@ class Latency:
         busy, launched = self.kernel_us, self.launched_us
         if busy is None or launched is None or not 0 < busy < KERNEL_SHARE * launched:
             return ""
-        # Only the article's figure holds launch cost: the others' launches wait, or are replayed.
-        where = "" if self.protocol == "article" else " when launched one by one"
+        # Only a block's average holds launch cost: other launches wait, or are replayed.
+        where = "" if self.timed_by.figure == "average" else " when launched one by one"
         return f"launch-bound{where}: {busy:.1f} µs of {launched:.1f} µs is the kernel"
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What else keeps these times from being the whole truth, in sentences."""
+    def notes(self) -> tuple[Note, ...]:
+        """What else keeps these times from being the whole truth."""
         found = []
         if self.late_samples:
-            found.append(
-                f"{self.late_samples} of {len(self.samples)} samples may hold launch cost: "
-                f"the GPU reached them before the CPU had submitted their queue"
-            )
+            label = f"{self.late_samples} of {len(self.samples)} samples may hold launch cost"
+            found.append(Note(label, f"{label}: the GPU reached them before the CPU had submitted their queue"))
         if self.lost_sessions:
-            found.append(f"{self.lost_sessions} of the profiler's sessions lost records and were repeated")
+            label = f"{self.lost_sessions} of the profiler's sessions lost records and were repeated"
+            found.append(Note(label, label))
         return tuple(found)
 
     # Cached: panels read them at every draw, and a percentile costs more than the rest of a draw's text.

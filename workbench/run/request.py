@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kernels.plain.tiles import TileConfig
+from kernels.plain.precisions import EXACT
+from kernels.plain.tiles import DTYPE_BYTES, TileConfig
+from workbench.run.protocols import ARTICLE
 
-DTYPES = ("fp32", "fp16", "bf16")
-DTYPE_BYTES = {"fp32": 4, "fp16": 2, "bf16": 2}
-PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6", "fp16x3")
+DTYPES = tuple(DTYPE_BYTES)
 SDPA_CHOICES = ("auto", "math", "efficient", "flash", "cudnn", "flex", "flash_attn", "flash_attn_3", "none")
-WARPS = (1, 2, 4, 8, 16, 32)
 DEVICE_CHOICES = ("auto", "cuda", "interpreter")
-PROTOCOLS = {
-    "article": "the article's: a fixed number of launches in one unbroken block, then single ones, caches as they are",
-    "cold": "CUDA events around each launch, the L2 cache flushed before it: the usual choice to compare kernels",
-    "warm": "CUDA events around each launch, caches as the last launch left them",
-    "graph": "launches replayed as a CUDA graph, so that what a launch costs the CPU is out; caches warm",
-    "graph-cold": "a CUDA graph that flushes the L2 cache before each launch, timed by events within the graph",
-    "profiler": "time on the GPU alone, by CUPTI through torch.profiler; caches warm",
-}
-# By the host's clock, on the interpreter, these two alone mean something: there is no L2 to flush, and no graph.
-HOST_PROTOCOLS = ("article", "warm")
 # Triton's interpreter multiplies bf16 wrongly.
 HOST_DTYPES = ("fp32", "fp16")
 INPUT_DISTRIBUTIONS = {
@@ -85,20 +74,20 @@ class Problem:
 class RunRequest:
     """One run of a kernel and, unless `sdpa` is "none", of PyTorch's SDPA beside it.
 
-    `auto_tile` names the fields of `tile` that the engine is to choose for its device, by `TileConfig.default`; the
-    request in `Started` has what it chose, and none left to choose. `time_limit_s` is the longest silence the host
-    accepts from the engine, in seconds, before it ends it; None leaves that to the host. Timing kernel and baseline
-    together ends after `max_seconds`, and after `max_samples` of each, if their medians are not known well enough
-    before; `article` takes its own counts.
+    `auto_tile` names the fields of `tile` that the engine is to choose for its device, by `KernelSpec.default_tile`,
+    unless the kernel keeps its tile; the request in `Started` has what it chose, and none left to choose.
+    `time_limit_s` is the longest silence the host accepts from the engine, in seconds, before it ends it; None leaves
+    that to the host. Timing kernel and baseline together ends after `max_seconds`, and after `max_samples` of each, if
+    their medians are not known well enough before; a protocol with counts of its own heeds neither.
     """
 
     problem: Problem
     tile: TileConfig = field(default_factory=TileConfig)
     kernel: str = "article"
-    precision: str = "ieee"
+    precision: str = EXACT
     sdpa: str = "auto"
     device: str = "auto"
-    protocol: str = "article"
+    protocol: str = ARTICLE.name
     rtol: float = 2e-3
     atol: float = 2e-3
     trace: bool = True

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from workbench.run.events import Started
-from workbench.words.runs import heads_text, inputs_text, kernel_text, splits_text
-from workbench.words.times import counted
+from workbench.words.names import heads_text, inputs_text, kernel_text, splits_text
 
 
 def caption_text(started: Started) -> str:
@@ -12,7 +11,7 @@ def caption_text(started: Started) -> str:
     request, device, problem = started.request, started.device, started.request.problem
     tile = request.tile
     splits = f"{splits_text(tile)} splits" if tile.splits != 1 else ""
-    launch = (f"{tile.label} tiles", splits, counted(tile.num_warps, "warp"), counted(tile.num_stages, "stage"))
+    launch = (f"{tile.label} tiles", splits, *tile.option_words)
     kind = (problem.shape, heads_text(problem), problem.dtype, "causal" * problem.causal, inputs_text(problem))
     versions = (("torch", device.torch), ("triton", device.triton), ("driver", device.driver))
     parts = (

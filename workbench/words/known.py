@@ -1,63 +1,24 @@
-"""The words for how a time was obtained, so that the headline, the plots and the table say the same."""
+"""What is known of the circumstances of a run, and what was not recorded."""
 
 from __future__ import annotations
 
-from workbench.analysis.metrics import format_range, half_width_of, interval_of
-from workbench.run.device_state import DeviceTrace, DeviceWarning
+from workbench.run.device_state import DeviceReadings
 from workbench.run.events import Failed
-from workbench.run.measurement import Latency, Measurement
 from workbench.run.record import RunRecord
-from workbench.words.times import (
-    half_width_text,
-)
 
 UNKNOWN = {
     "device state": "clocks, power, throttling and other processes on the device: whether it was steady is not known",
     "source": "revision and hash of the kernel's source: whether it is the kernel of today is not known",
     "recheck": "a check of the output after timing: whether the timed launches gave the right one is not known",
 }
-INTERVAL_TIP = "95% interval of the median"
 WATCHED = "the device was watched while launches were timed: nothing is known that would have changed the times"
 
 
-def interval_range_text(latency: Latency) -> str:
-    """The 95% interval of the median with its unit; "" without one."""
-    interval = interval_of(latency)
-    return "" if interval is None else format_range(interval.low, interval.high)
-
-
-def how_known_text(name: str, latency: Latency) -> str:
-    """Whose median is known how well: "kernel ±0.6%", "SDPA without an interval"."""
-    known = half_width_text(latency)
-    return f"{name} {known}" if known else f"{name} without an interval"
-
-
-def how_known(measurement: Measurement) -> float:
-    """The half-width of a median's interval, to compare: none at all is the least that can be known."""
-    half = half_width_of(measurement.latency)
-    return float("inf") if half is None else half
-
-
-def warning_text(warning: DeviceWarning) -> str:
-    """A warning in a few words, which its whole sentence begins with."""
-    return warning.text.partition(":")[0]
-
-
-def note_text(note: str) -> str:
-    """A note on the samples in a few words: its first clause."""
-    return note.partition(":")[0].partition(",")[0]
-
-
-def timed_seconds(trace: DeviceTrace) -> float | None:
-    """From the begin of the first timed span to the end of the last, s; None where none is known."""
-    return max(end for _, end in trace.timed) - min(begin for begin, _ in trace.timed) if trace.timed else None
-
-
-def no_trace_text(trace: DeviceTrace) -> str:
-    """Why a trace without readings has none, in a line; "" for one that has some."""
-    if len(trace.t):
+def no_readings_text(readings: DeviceReadings) -> str:
+    """Why there are no readings, in a line; "" where there are some."""
+    if len(readings.t):
         return ""
-    reasons = "; ".join(f"{missing.reading}: {missing.reason}" for missing in trace.missing)
+    reasons = "; ".join(f"{missing.reading}: {missing.reason}" for missing in readings.missing)
     return f"no {reasons}" if reasons else "no device state was recorded"
 
 
@@ -83,5 +44,5 @@ def watched_text(record: RunRecord) -> str:
     """Why nothing has to be said beside a run's times: it was watched, it has none, or nobody can tell."""
     if not record.measured:
         return "no times were taken" if record.end is not None else "no times yet"
-    unread = no_trace_text(record.device_state.trace) if record.device_state is not None else "no device state yet"
-    return unread or WATCHED
+    state = record.device_state
+    return (no_readings_text(state.readings) if state is not None else "no device state yet") or WATCHED

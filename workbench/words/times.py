@@ -1,37 +1,28 @@
-"""What is said of a run's times, in the words that the window and the command line share. Plain Python, without Qt."""
+"""What is said of a run's times: how they were obtained, and how well they are known."""
 
 from __future__ import annotations
 
-from workbench.analysis.metrics import format_time, half_width_of, sides_of
-from workbench.run.events import Failed, Progress
-from workbench.run.measurement import Latency
-from workbench.run.request import PROTOCOLS, RunRequest
+from collections.abc import Sequence
+
+from workbench.analysis.metrics import half_width_of, interval_of, sides_of
+from workbench.analysis.numbers import counted, format_range, format_time, percent_text
+from workbench.run.device_state import DeviceReadings
+from workbench.run.events import Progress
+from workbench.run.measurement import Latency, Measurement
+from workbench.run.protocols import FigureKind, Protocol, protocol_of
+from workbench.run.request import RunRequest
 from workbench.stats.modes import Modes
 from workbench.stats.summary import Interval
 
-# What these mean where there is no GPU: no event, no cache and no unbroken block.
-ON_THE_HOST = {
-    "article": "a fixed number of launches, each timed by the host's clock",
-    "warm": "launches of kernel and SDPA in turns, each timed by the host's clock",
-}
-# Of an output, where it is not known because nobody tried.
-NOT_LAUNCHED_AGAIN = "not launched again: whether two launches on equal inputs give the same bits is not known"
-NOT_CHECKED_AGAIN = "not checked again after timing: whether the timed launches gave the right output is not known"
-# So begins a phase that counts the milliseconds of its limit, and not its steps.
-COUNTS_TIME = ("timing ", " in turns")
+INTERVAL_TIP = "95% interval of the median"
 # An interval is lopsided where one side of it is more than this many times the other: one ± would then state a bound
 # that it does not have.
 LOPSIDED = 1.5
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number of things: "1 launch", "20,000 samples"; `many` is the plural where an s does not make it."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def percent_text(share: float) -> str:
-    """A small share as people read it: 0.03%, 0.6%, 12%."""
-    return f"{share:.2%}" if 0 < share < 0.001 else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+def samples_text(protocol: Protocol, count: int) -> str:
+    """A number of samples by what they are: "1 launch", "320 replays"."""
+    return counted(count, "replay") if protocol.replays else counted(count, "launch", "launches")
 
 
 def launches_text(latency: Latency) -> str:
@@ -42,7 +33,18 @@ def launches_text(latency: Latency) -> str:
     return f"{counted(len(latency.samples), 'replay')} × {each}"
 
 
-def figure_kind(latency: Latency) -> str:
+def counts_text(protocol: Protocol, taken: Sequence[Latency | int]) -> str:
+    """How many launches there are of each: "50 launches each", "12 + 14 launches"; a number counts samples so far."""
+    texts = [launches_text(one) if isinstance(one, Latency) else samples_text(protocol, one) for one in taken]
+    if len(set(texts)) <= 1:
+        return "".join(texts[:1]) + " each" * (len(texts) > 1)
+    if protocol.replays:
+        return " + ".join(texts)
+    counts = (one.launches if isinstance(one, Latency) else one for one in taken)
+    return f"{' + '.join(f'{count:,}' for count in counts)} launches"
+
+
+def figure_kind(latency: Latency) -> FigureKind:
     """What the protocol's own figure is, in a word: "average" of an unbroken block, or "median"."""
     return "average" if latency.has_block else "median"
 
@@ -62,7 +64,7 @@ def figure_tip(latency: Latency) -> str:
 
 def protocol_tip(name: str, clock: str = "") -> str:
     """A protocol's name with its meaning on `clock`, where it is known."""
-    meaning = ON_THE_HOST.get(name, "") if clock == "host" else PROTOCOLS.get(name, "")
+    meaning = protocol_of(name).on_host if clock == "host" else protocol_of(name).meaning
     return f"{name}: {meaning}" if meaning else name
 
 
@@ -74,6 +76,12 @@ def parts_text(interval: Interval) -> str:
     return f"±{percent_text(interval.sampling)} by these samples{allowed}"
 
 
+def interval_range_text(latency: Latency) -> str:
+    """The 95% interval of the median with its unit; "" without one."""
+    interval = interval_of(latency)
+    return "" if interval is None else format_range(interval.low, interval.high)
+
+
 def half_width_text(latency: Latency) -> str:
     """The interval relative to the median: ±0.6%, of a lopsided one both sides: −45%/+270%; "" without one."""
     sides, half = sides_of(latency), half_width_of(latency)
@@ -83,6 +91,18 @@ def half_width_text(latency: Latency) -> str:
     if max(sides) > LOPSIDED * min(sides) and below != above:
         return f"−{below}/+{above}"
     return f"±{percent_text(half)}"
+
+
+def how_known_text(name: str, latency: Latency) -> str:
+    """Whose median is known how well: "kernel ±0.6%", "SDPA without an interval"."""
+    known = half_width_text(latency)
+    return f"{name} {known}" if known else f"{name} without an interval"
+
+
+def how_known(measurement: Measurement) -> float:
+    """The half-width of a median's interval, to compare: none at all is the least that can be known."""
+    half = half_width_of(measurement.latency)
+    return float("inf") if half is None else half
 
 
 def ended_text(latency: Latency, request: RunRequest, seconds: float | None = None) -> str:
@@ -105,6 +125,12 @@ def ended_text(latency: Latency, request: RunRequest, seconds: float | None = No
     return f"{taken}{why}: {f'median {known}' if known else 'too few for an interval'}"
 
 
+def timed_seconds(readings: DeviceReadings) -> float | None:
+    """From the begin of the first timed span to the end of the last, s; None where none is known."""
+    timed = readings.timed
+    return max(end for _, end in timed) - min(begin for begin, _ in timed) if timed else None
+
+
 def modes_text(modes: Modes) -> str:
     """Two modes with their shares: "two modes: 383.6 µs (82%) and 389.6 µs (18%)"."""
     low, high = (
@@ -113,16 +139,9 @@ def modes_text(modes: Modes) -> str:
     return f"two modes: {low} and {high}"
 
 
-def remedy_text(failed: Failed) -> str:
-    """What to try after a failure, as a sentence; "" where nothing is known."""
-    remedy = " ".join(failed.remedy.split())
-    return remedy if not remedy or remedy.startswith("Try ") else f"Try: {remedy}"
-
-
 def counts_time(progress: Progress) -> bool:
     """Whether what a phase counts are milliseconds of its limit."""
-    begin, inside = COUNTS_TIME
-    return progress.total > 0 and progress.phase.startswith(begin) and inside in progress.phase
+    return progress.total > 0 and progress.unit == "ms"
 
 
 def steps_text(progress: Progress) -> str:

@@ -11,11 +11,15 @@ import triton
 from kernels.common.checks import check_inputs, device_limits, sm_count
 from kernels.common.online_softmax import LOG2E
 from kernels.common.variant import KernelVariant, TileTrace, state_buffers
+from kernels.plain.launch_options import AUTO
+from kernels.plain.precisions import EXACT
+from kernels.plain.spec import Grid, KernelSpec, Limit
 from kernels.plain.tiles import TileConfig, padded_d
+from kernels.plain.traffic import Streamed
 
-MAX_D = 256
 NUM_WARPS = 4
 ROWS = 64  # query rows of one consumer warpgroup
+WIDE_D = 64  # up to here a third consumer has registers enough
 # With a causal mask this many heads are sorted by length together: enough to balance, and about two programs read the
 # K and V of one head at one time, from the L2 cache.
 TOGETHER = 64
@@ -28,7 +32,7 @@ def launch_hopper(
     out: torch.Tensor,
     *,
     tile: TileConfig,
-    precision: str = "ieee",
+    precision: str = EXACT,
     causal: bool = False,
     scale: float | None = None,
     lse: torch.Tensor | None = None,
@@ -45,9 +49,7 @@ def launch_hopper(
     Raises ValueError for inputs outside these limits, on any other device, and where Triton has no Gluon.
     """
     _check_device(q.device)
-    check_inputs(HOPPER, q, k, v, out, tile, precision, causal, lse, trace)
-    if tile.block_m > 128 and q.shape[3] > 64:
-        raise ValueError(f"block_m is {tile.block_m}; expected 128 where D is above 64: registers do not suffice")
+    check_inputs(HOPPER.spec, q, k, v, out, tile, precision, causal, lse, trace)
     from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
     from kernels.variants.hopper.kernel import hopper_kernel
@@ -106,19 +108,32 @@ def _strides(tensor: torch.Tensor) -> list[int]:
 
 
 HOPPER = KernelVariant(
-    name="hopper",
-    title="Hopper kernel",
-    description="16-bit, warp-specialised for compute capability 9.0: one warp loads, two or three warpgroups compute",
-    launch=launch_hopper,
-    dtypes=("fp16", "bf16"),
-    precisions=("ieee",),
-    max_d=MAX_D,
-    block_ms=(128, 192),
-    block_ns=(64, 128),
-    warps=(NUM_WARPS,),
-    d_step=8,
-    heads=True,
-    causal=True,
-    capability="9.0",
-    triton=(3, 6),
+    KernelSpec(
+        name="hopper",
+        title="Hopper kernel",
+        description="16-bit, warp-specialised for compute capability 9.0: "
+        "one warp loads, two or three warpgroups compute",
+        dtypes=("fp16", "bf16"),
+        precisions=(EXACT,),
+        movement=Streamed(least_tiles=1),  # a block that sees no key reads a tile all the same
+        grids=(
+            Grid((128, 192), (64, 128), (NUM_WARPS,), (2, 3, 4), max_d=WIDE_D),
+            Grid((128,), (64, 128), (NUM_WARPS,), (2, 3, 4)),
+        ),
+        block_ms=(128, 192),
+        block_ns=(64, 128),
+        d_step=8,
+        heads=True,
+        causal=True,
+        limits=(
+            Limit("num_warps", (NUM_WARPS,)),
+            Limit(
+                "maxnreg", (AUTO,), why="its warpgroups share out the registers of a program unevenly, by themselves"
+            ),
+            Limit("block_m", (128,), WIDE_D, f"a third consumer has registers where D is at most {WIDE_D}"),
+        ),
+        capability="9.0",
+        triton=(3, 6),
+    ),
+    launch_hopper,
 )

@@ -8,10 +8,10 @@ import triton.language as tl
 
 from kernels.common.dependent import await_previous, overlap
 from kernels.common.online_softmax import log_sum_exp, normalized
+from kernels.plain.split_rule import UNROLLED
 from kernels.plain.tiles import padded_d
 
 ELEMENTS = 1024  # of the output, for one program
-UNROLLED = 32  # splits, beyond which a loop goes over them: unrolled code grows with their number
 
 
 @triton.jit

@@ -29,12 +29,13 @@ from kernels.common.precision import (
     triton_precision,
 )
 from kernels.common.variant import KernelVariant, TileTrace, state_buffers
+from kernels.plain.precisions import EXACT
+from kernels.plain.spec import Grid, KernelSpec
 from kernels.plain.split_rule import SPLIT_BEFORE_FROM, is_read_often
 from kernels.plain.tiles import TileConfig, padded_d, resolved_splits, tiles_per_split
+from kernels.plain.traffic import SplitKeys
 from kernels.variants.split_kv.combine import combine
 from kernels.variants.split_kv.parts import SplitKV, scaled_tile, split_keys_and_values
-
-MAX_D = 256
 
 
 @triton.jit(do_not_specialize=["M", "N", "H", "GROUP", "heads", "n_splits", "per_split"])
@@ -173,7 +174,7 @@ def launch_split_kv(
     out: torch.Tensor,
     *,
     tile: TileConfig,
-    precision: str = "ieee",
+    precision: str = EXACT,
     causal: bool = False,
     scale: float | None = None,
     lse: torch.Tensor | None = None,
@@ -189,7 +190,7 @@ def launch_split_kv(
 
     Raises ValueError for inputs outside these limits, and Triton's own errors if the tile cannot be compiled.
     """
-    check_inputs(SPLIT_KV, q, k, v, out, tile, precision, causal, lse, trace)
+    check_inputs(SPLIT_KV.spec, q, k, v, out, tile, precision, causal, lse, trace)
     batch, heads, m, d = q.shape
     n, kv_heads = k.shape[2], k.shape[1]
     n_m = triton.cdiv(m, tile.block_m)
@@ -218,7 +219,7 @@ def launch_split_kv(
         PRECISION=triton_precision(precision, q.dtype), PART=None if parts is None else parts.triton_type,
         THREE=parts is not None and parts.count == 3, SCALED=parts is not None and parts.scaled, BEFORE=before,
         ONE_SPLIT=splits == 1, LSE=lse is not None, TRACE=trace is not None, DEPENDENT=dependent,
-        num_warps=tile.num_warps, num_stages=tile.num_stages, **overlap(dependent and before),
+        **tile.options, **overlap(dependent and before),
     )  # fmt: skip
     if splits > 1:
         combine(*partial, out, lse, splits, dependent)
@@ -226,14 +227,18 @@ def launch_split_kv(
 
 
 SPLIT_KV = KernelVariant(
-    name="split_kv",
-    title="Split-KV kernel",
-    description="keys split over programs and combined, for few query rows and many keys; fp32 from 16-bit products",
-    launch=launch_split_kv,
-    dtypes=("fp32", "fp16", "bf16"),
-    precisions=tuple(dict.fromkeys((*TRITON_PRECISIONS, *SPLIT_PRECISIONS))),
-    max_d=MAX_D,
-    heads=True,
-    causal=True,
-    splits=True,
+    KernelSpec(
+        name="split_kv",
+        title="Split-KV kernel",
+        description="keys split over programs and combined, for few query rows and many keys; "
+        "fp32 from 16-bit products",
+        dtypes=("fp32", "fp16", "bf16"),
+        precisions=tuple(dict.fromkeys((*TRITON_PRECISIONS, *SPLIT_PRECISIONS))),
+        movement=SplitKeys(),
+        grids=(Grid((32, 64, 128), (32, 64), (4, 8), (1, 2, 3), (1, 2, 4, 8, 16, 32)),),
+        heads=True,
+        causal=True,
+        splits=True,
+    ),
+    launch_split_kv,
 )

@@ -20,7 +20,7 @@ from workbench.run.events import Rechecked, RunEvent
 from workbench.run.measurement import ErrorStats
 from workbench.run.record import RunBuilder
 from workbench.run.request import Problem, RunRequest
-from workbench.words.times import NOT_LAUNCHED_AGAIN
+from workbench.words.results import NOT_LAUNCHED_AGAIN
 
 EXPECTED = torch.randn(1, 2, 8, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 RIGHT = EXPECTED.float()
@@ -149,10 +149,10 @@ def test_a_run_of_a_kernel_that_changes_its_output_fails(
 
 
 @ON_THE_INTERPRETER
-@pytest.mark.parametrize("variant", [v for v in VARIANTS if not v.capability], ids=lambda v: v.name)
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if not v.spec.capability], ids=lambda v: v.name)
 def test_no_kernel_adds_in_another_order_from_launch_to_launch(variant: KernelVariant) -> None:
     """None has atomics: also where several programs share the keys, their parts are added in one order."""
-    tile = TileConfig(16, 16, splits=3 if variant.splits else 1)
+    tile = TileConfig(16, 16, splits=3 if variant.spec.splits else 1)
     request = RunRequest(Problem(32, 80, 16), tile, kernel=variant.name, sdpa="none", trace=False)
     events: list[RunEvent] = []
     steps.Run(request, INTERPRETER, events.append, StopFlag()).go()

@@ -67,7 +67,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 def columns_of(data: dict[str, Any]) -> dict[str, list[float]]:
-    """The columns of a DeviceTrace."""
+    """The columns of a DeviceReadings."""
     readings = data["readings"]
     named = {name: SCALES.get(name, (name, 1.0)) for name in ("t", *READINGS)}
     return {name: [value * scale for value in readings[key]] for name, (key, scale) in named.items()}

@@ -16,7 +16,7 @@ import torch
 from tests.samples import GPU, INTERPRETER, recorded_state
 from workbench.engine.device.ceilings import MAX_REPETITIONS, MIN_REPETITIONS, Work, measure_ceilings
 from workbench.engine.host.stopping import StopFlag, StoppedError
-from workbench.run.device_state import DeviceFacts, DeviceTrace
+from workbench.run.device_state import DeviceFacts, DeviceReadings
 from workbench.run.events import Progress
 
 SIDE, COPY_BYTES = 8, 1024
@@ -41,7 +41,7 @@ class FakeTimer:
 class RecordedMonitor:
     """Gives a recording as the trace; the timed spans are `seconds` each, as many as were timed."""
 
-    def __init__(self, trace: DeviceTrace, seconds: float) -> None:
+    def __init__(self, trace: DeviceReadings, seconds: float) -> None:
         self._trace = trace
         self._seconds = seconds
         self.begun = self.spans = self.ended = 0
@@ -54,10 +54,10 @@ class RecordedMonitor:
         yield
         self.spans += 1
 
-    def so_far(self) -> DeviceTrace:
+    def so_far(self) -> DeviceReadings:
         raise AssertionError("nobody looks at these readings meanwhile")
 
-    def end(self) -> DeviceTrace:
+    def end(self) -> DeviceReadings:
         self.ended += 1
         edges = [self._seconds * i for i in range(self.spans + 1)]
         return replace(self._trace, timed=tuple(pairwise(edges)))
@@ -70,11 +70,11 @@ def measure(timer: FakeTimer, said: list[Progress] | None = None, stop: StopFlag
     )
 
 
-def calm(seconds: float = 3.0) -> DeviceTrace:
+def calm(seconds: float = 3.0) -> DeviceReadings:
     """Readings of a device that nothing disturbs."""
     count = int(seconds / 0.02)
     rows = [[0.02 * i, 1980, 3201, 40, 300, 0, 90] for i in range(count)]
-    return DeviceTrace.of_rows(np.array(rows, dtype=np.float64))
+    return DeviceReadings.of_rows(np.array(rows, dtype=np.float64))
 
 
 def test_rates_count_bytes_both_ways_and_a_multiply_add_twice() -> None:
@@ -111,15 +111,15 @@ def test_a_throttled_device_says_for_which_rates() -> None:
 
 
 def test_recordings_of_a_throttled_and_a_shared_device_are_named() -> None:
-    throttled = recorded_state("throttled").trace
+    throttled = recorded_state("throttled").readings
     assert any("throttled by power" in text for text in _warned(throttled, 0.5))
-    assert _warned(recorded_state("shared").trace, 0.11) == (
+    assert _warned(recorded_state("shared").readings, 0.11) == (
         "another process uses this GPU: python3 (pid 483, 746 MiB)",
     ), "of all rates alike, and so without their names"
 
 
 def test_a_device_that_could_not_be_read_is_no_calm_one() -> None:
-    (text,) = _warned(DeviceTrace.without("NVML Shared Library Not Found"), 0.5)
+    (text,) = _warned(DeviceReadings.without("NVML Shared Library Not Found"), 0.5)
     assert text.startswith("device state not known: no reading") and text.endswith("NVML Shared Library Not Found")
 
 
@@ -134,7 +134,7 @@ def test_a_failure_ends_the_watching() -> None:
     assert monitor.ended == 1
 
 
-def _warned(trace: DeviceTrace, seconds: float) -> tuple[str, ...]:
+def _warned(trace: DeviceReadings, seconds: float) -> tuple[str, ...]:
     warnings = measure(FakeTimer(1e-3), monitor=RecordedMonitor(trace, seconds)).warnings
     assert isinstance(warnings, tuple)
     return warnings

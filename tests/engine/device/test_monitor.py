@@ -20,7 +20,7 @@ from tests.patience import LIMIT_S, is_alive, wait_until
 from workbench.engine.device import monitor as device_monitor
 from workbench.engine.device.monitor import DeviceMonitor
 from workbench.engine.device.nvml import Address
-from workbench.run.device_state import COLUMNS, DeviceTrace, find_warnings
+from workbench.run.device_state import COLUMNS, DeviceReadings, find_warnings
 
 SOURCE = "tests.engine.device.recorded_nvml:"
 PERIOD_S = 0.002
@@ -46,7 +46,7 @@ def open_monitor() -> Iterator[Callable[..., DeviceMonitor]]:
         monitor.close()
 
 
-def run_of(monitor: DeviceMonitor, readings: int) -> DeviceTrace:
+def run_of(monitor: DeviceMonitor, readings: int) -> DeviceReadings:
     """A run of one timed region that ends once `readings` were taken."""
     monitor.begin()
     with monitor.timed():
@@ -150,7 +150,7 @@ def test_a_reading_that_is_not_supported_is_nan_and_named(
     assert all(np.isfinite(getattr(trace, name)).all() for name in COLUMNS if name != column)
 
 
-def assert_unread(trace: DeviceTrace, words: str) -> None:
+def assert_unread(trace: DeviceReadings, words: str) -> None:
     assert len(trace.t) == 0
     assert [m.reading for m in trace.missing] == ["device state"]
     assert words in trace.missing[0].reason

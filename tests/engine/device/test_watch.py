@@ -16,7 +16,7 @@ from tests.samples import INTERPRETER, recorded_state
 from workbench.cli.outcome import result_object, summary_lines
 from workbench.engine.device.watch import Watch
 from workbench.engine.host.stopping import StopFlag, StoppedError
-from workbench.run.device_state import DeviceTrace
+from workbench.run.device_state import DeviceReadings
 from workbench.run.events import DeviceState, RunEvent, Samples
 from workbench.run.record import RunBuilder
 from workbench.run.request import Problem, RunRequest
@@ -27,10 +27,10 @@ LONG_LAUNCH_US = 50_000.0
 
 
 class PlayedMonitor:
-    """Gives the trace of a recording, whatever the run does; notes what it was asked."""
+    """Gives the readings of a recording, whatever the run does; notes what it was asked."""
 
     def __init__(self, name: str) -> None:
-        self._trace = recorded_state(name).trace
+        self._readings = recorded_state(name).readings
         self.asked: list[str] = []
 
     def begin(self) -> None:
@@ -42,13 +42,13 @@ class PlayedMonitor:
         yield
         self.asked.append("timed no more")
 
-    def so_far(self) -> DeviceTrace:
+    def so_far(self) -> DeviceReadings:
         self.asked.append("so far")
-        return self._trace
+        return self._readings
 
-    def end(self) -> DeviceTrace:
+    def end(self) -> DeviceReadings:
         self.asked.append("end")
-        return self._trace
+        return self._readings
 
 
 @pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")
@@ -149,4 +149,4 @@ def test_without_a_monitor_the_reason_is_told() -> None:
     watch.tell()
     watch.end()
     (state,) = events
-    assert isinstance(state, DeviceState) and "interpreter" in state.trace.missing[0].reason
+    assert isinstance(state, DeviceState) and "interpreter" in state.readings.missing[0].reason

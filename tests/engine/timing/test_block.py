@@ -90,7 +90,7 @@ def test_late_samples_of_the_article_are_counted() -> None:
     launch = gpu.implementation("a", 4.0)
     latency = measure_article(launch, Plan(1, 40), CudaClock(gpu), lambda values: None, StopFlag())
     assert 0 < latency.late_samples <= 32, "the second queue waits longer"
-    assert "may hold launch cost" in latency.notes[0]
+    assert "may hold launch cost" in latency.notes[0].label
 
 
 def test_a_stop_is_seen_between_samples() -> None:

@@ -86,10 +86,11 @@ def test_late_samples_are_part_of_the_result() -> None:
     bench.launches = {"kernel": bench.gpu.implementation("a", slower_now_and_then)}
     latency = bench.timed(replace(REQUEST, max_samples=10_000)).latencies["kernel"]
     assert 0 < latency.late_samples <= 32, "the next queues wait longer"
-    assert latency.notes == (
+    assert [note.text for note in latency.notes] == [
         f"{latency.late_samples} of {len(latency.samples)} samples may hold launch cost: "
         f"the GPU reached them before the CPU had submitted their queue",
-    )
+    ]
+    assert latency.notes[0].text.startswith(f"{latency.notes[0].label}: ")
     assert Bench().timed().latencies["kernel"].notes == ()
 
 
@@ -147,7 +148,8 @@ def test_what_the_profiler_cannot_say_is_logged_and_a_lost_record_is_noted() -> 
     bench.gpu.losses = 1
     looked = with_kernel_time(latency, bench.launches["kernel"], bench.gpu, bench.events.append, StopFlag())
     assert looked.kernel_us == pytest.approx(40.0) and looked.lost_sessions == 1 and not bench.events
-    assert looked.notes == ("1 of the profiler's sessions lost records and were repeated",)
+    (note,) = looked.notes
+    assert note.label == note.text == "1 of the profiler's sessions lost records and were repeated"
 
     bench.gpu.has_profiler = False
     assert with_kernel_time(latency, bench.launches["kernel"], bench.gpu, bench.events.append, StopFlag()) is latency

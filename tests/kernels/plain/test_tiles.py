@@ -10,9 +10,11 @@ import pytest
 
 from kernels import VARIANTS, KernelVariant, TileConfig
 from kernels.common.checks import Limits
-from kernels.plain import tiles
-from kernels.plain.spaces import shared_bytes
+from kernels.plain import measured_tiles
+from kernels.plain.spec import LIMITED
 from kernels.plain.tiles import AUTO_SPLITS, resolved_splits, tiles_per_split, with_resolved_splits
+from kernels.variants.flash import FLASH
+from kernels.variants.split_kv.launch import SPLIT_KV
 from tests.kernels.cases import Case, Draw
 
 H200 = Limits("9.0", 132, 232448)
@@ -96,7 +98,7 @@ def entry(**changes: Any) -> dict[str, Any]:
 
 
 def table(monkeypatch: pytest.MonkeyPatch, *entries: dict[str, Any]) -> None:
-    monkeypatch.setattr(tiles, "_table", lambda: entries)
+    monkeypatch.setattr(measured_tiles, "_table", lambda: entries)
 
 
 def test_the_default_is_the_nearest_measured_problem(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,8 +112,8 @@ def test_the_default_is_the_nearest_measured_problem(monkeypatch: pytest.MonkeyP
         entry(kernel="split_kv", dtype="fp32", precision="bf16x3", block_m=128, splits=1),
     )
 
-    def block_m(work: Case, *kernel: str) -> int:
-        return TileConfig.default(work, H200, *kernel).block_m
+    def block_m(work: Case, variant: KernelVariant = FLASH, precision: str = "ieee") -> int:
+        return variant.spec.default_tile(work, H200, precision).block_m
 
     near = Case(1000, 900, 64, "fp16")  # a 16-bit type is as good as the other
     assert block_m(near) == 32
@@ -119,64 +121,59 @@ def test_the_default_is_the_nearest_measured_problem(monkeypatch: pytest.MonkeyP
     assert block_m(replace(near, d=40)) == 32  # padded to 64
     assert block_m(replace(near, d=65)) == 64
     assert block_m(replace(near, causal=True)) == 128
-    assert block_m(Case(64, 64, 64), "split_kv", "fp16x3") == 64
-    assert block_m(Case(64, 64, 64), "split_kv", "bf16x3") == 128
+    assert block_m(Case(64, 64, 64), SPLIT_KV, "fp16x3") == 64
+    assert block_m(Case(64, 64, 64), SPLIT_KV, "bf16x3") == 128
 
 
 def test_the_splits_of_another_problem_are_left_to_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     table(monkeypatch, entry(kernel="split_kv", dtype="fp32", precision="fp16x3", splits=4))
     measured = Case(1024, 1024, 64)
-    assert TileConfig.default(measured, H200, "split_kv", "fp16x3").splits == 4
-    assert TileConfig.default(replace(measured, n=1000), H200, "split_kv", "fp16x3").splits == AUTO_SPLITS
+    assert SPLIT_KV.spec.default_tile(measured, H200, "fp16x3").splits == 4
+    assert SPLIT_KV.spec.default_tile(replace(measured, n=1000), H200, "fp16x3").splits == AUTO_SPLITS
 
 
 def test_a_measured_tile_that_does_not_fit_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     table(monkeypatch, entry(d=256, block_m=128, block_n=128, num_stages=3), entry(m=8, n=8, d=16, block_m=16))
     deep = Case(1024, 1024, 256, "bf16")
-    assert TileConfig.default(deep, H200).block_m == 16
-    assert TileConfig.default(deep, replace(H200, shared_bytes=2**20)).block_m == 128
+    assert FLASH.spec.default_tile(deep, H200).block_m == 16
+    assert FLASH.spec.default_tile(deep, replace(H200, shared_bytes=2**20)).block_m == 128
 
 
 def test_without_a_table_the_default_is_a_tile_of_the_space(monkeypatch: pytest.MonkeyPatch) -> None:
     table(monkeypatch)
     for variant in VARIANTS:
-        work = Case(1024, 1024, 64, variant.dtypes[0])
-        tile = TileConfig.default(work, H200, variant.name)
-        assert tile.splits == (AUTO_SPLITS if variant.splits else 1)
-        assert replace(tile, splits=1) in variant.space(work, H200)
+        work = Case(1024, 1024, 64, variant.spec.dtypes[0])
+        tile = variant.spec.default_tile(work, H200)
+        assert tile.splits == (AUTO_SPLITS if variant.spec.splits else 1)
+        assert replace(tile, splits=1) in variant.spec.space(work, H200)
 
 
 @pytest.mark.parametrize("device", [INTERPRETER, H200], ids=["interpreter", "H200"])
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_the_default_is_one_that_the_variant_takes(variant: KernelVariant, device: Limits, draw: Draw) -> None:
-    """From the table that is shipped, for any problem. A third consumer of hopper has registers up to D 64."""
+    """From the table that is shipped, for any problem."""
     for _ in range(300):
-        work = replace(some(draw.random), dtype=draw.random.choice(variant.dtypes))
-        precision = draw.random.choice(variant.precisions) if work.dtype == "fp32" else "ieee"
-        tile = TileConfig.default(work, device, variant.name, precision)
+        work = replace(some(draw.random), dtype=draw.random.choice(variant.spec.dtypes))
+        precision = draw.random.choice(variant.spec.precisions) if work.dtype == "fp32" else "ieee"
+        tile = variant.spec.default_tile(work, device, precision)
         about = f"{work} {precision}: {tile}; TILESCOPE_SEED={draw.seed}"
-        assert tile.block_m in variant.block_ms and tile.block_n in variant.block_ns, about
-        assert tile.num_warps in variant.warps, about
-        assert variant.name != "hopper" or work.d <= 64 or tile.block_m == 128, about
-        assert variant.splits or tile.splits == 1, about
-        assert not device.shared_bytes or shared_bytes(variant.name, work, tile, precision) <= device.shared_bytes, (
-            about
-        )
+        assert all(getattr(tile, name) in variant.spec.allowed(name, work.d) for name in LIMITED), about
+        assert variant.spec.splits or tile.splits == 1, about
+        assert variant.spec.fits(work, device, tile, precision), about
 
 
 @pytest.mark.parametrize("device", [INTERPRETER, SMALL, H200], ids=["interpreter", "64 KiB", "H200"])
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_space_has_what_the_variant_takes_and_what_fits(variant: KernelVariant, device: Limits, draw: Draw) -> None:
     for _ in range(60):
-        work = replace(some(draw.random), dtype=draw.random.choice(variant.dtypes))
-        precision = draw.random.choice(variant.precisions) if work.dtype == "fp32" else "ieee"
-        space = variant.space(work, device, precision)
+        work = replace(some(draw.random), dtype=draw.random.choice(variant.spec.dtypes))
+        precision = draw.random.choice(variant.spec.precisions) if work.dtype == "fp32" else "ieee"
+        space = variant.spec.space(work, device, precision)
         assert len(set(space)) == len(space)
         for tile in space:
             about = f"{work} {precision}: {tile}; TILESCOPE_SEED={draw.seed}"
-            assert tile.block_m in variant.block_ms and tile.block_n in variant.block_ns, about
-            assert tile.num_warps in variant.warps and tile.num_stages >= 1, about
-            assert tile.splits == 1 or (variant.splits and tile.splits * tile.block_n <= work.n), about
+            assert all(getattr(tile, name) in variant.spec.allowed(name, work.d) for name in LIMITED), about
+            assert tile.splits == 1 or (variant.spec.splits and tile.splits * tile.block_n <= work.n), about
             assert not device.shared_bytes or operand_bytes(work, tile) <= device.shared_bytes, about
 
 
@@ -187,6 +184,6 @@ def operand_bytes(work: Case, tile: TileConfig) -> int:
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_space_has_something_for_every_d_on_an_h200(variant: KernelVariant) -> None:
-    for d in (variant.d_step, 64, 128, variant.max_d):
-        for dtype in variant.dtypes:
-            assert variant.space(Case(1024, 4096, d, dtype), H200), f"D {d}, {dtype}"
+    for d in (variant.spec.d_step, 64, 128, variant.spec.max_d):
+        for dtype in variant.spec.dtypes:
+            assert variant.spec.space(Case(1024, 4096, d, dtype), H200), f"D {d}, {dtype}"

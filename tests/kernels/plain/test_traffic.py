@@ -13,31 +13,33 @@ import torch
 from triton.runtime.interpreter import InterpreterBuilder
 
 import kernels.common.precision
-import kernels.variants.split_kv.combine
-from kernels import VARIANTS, TileConfig
+from kernels import KernelVariant, TileConfig
+from kernels.plain.precisions import PRECISIONS, parts_made
 from kernels.plain.tiles import with_resolved_splits
-from kernels.plain.traffic import UNROLLED, parts_made, requested
+from kernels.variants.article import ARTICLE
+from kernels.variants.flash import FLASH
+from kernels.variants.materialized import MATERIALIZED
+from kernels.variants.split_kv.launch import SPLIT_KV
 from tests.kernels.cases import Case, Draw, Inputs
 from tests.kernels.launching import launch
 
-PRECISIONS = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6", "fp16x3")
 ODD = Case(37, 53, 24, batch=2, heads=4, kv_heads=2)
 ONE_HEAD = Case(37, 53, 24)
 CASES = (
-    ("article", ONE_HEAD, TileConfig(16, 32), "ieee"),
-    ("flash", ODD, TileConfig(16, 32), "ieee"),
-    ("flash", replace(ODD, causal=True, dtype="fp16"), TileConfig(32, 16), "ieee"),
-    ("flash", replace(ODD, m=70, n=33, causal=True), TileConfig(16, 16), "ieee"),
-    ("split_kv", ODD, TileConfig(16, 16), "ieee"),
-    ("split_kv", ODD, TileConfig(16, 16, splits=3), "ieee"),
-    ("split_kv", replace(ODD, causal=True), TileConfig(16, 16, splits=2), "bf16x6"),
-    ("split_kv", replace(ODD, dtype="fp16"), TileConfig(16, 16, splits=2), "ieee"),
-    ("split_kv", replace(ONE_HEAD, m=3), TileConfig(16, 32, splits=2), "fp16x3"),
-    ("split_kv", replace(ODD, n=300, batch=1, heads=2, kv_heads=1), TileConfig(16, 32), "fp16x3"),
-    ("split_kv", replace(ODD, m=7, n=530, causal=True), TileConfig(16, 64, splits=2), "fp16x3"),
-    ("split_kv", Case(5, 16 * 35, 8), TileConfig(16, 16, splits=35), "ieee"),
-    ("materialized", ODD, TileConfig(16, 32), "ieee"),
-    ("materialized", replace(ODD, causal=True, dtype="fp16"), TileConfig(32, 16), "ieee"),
+    (ARTICLE, ONE_HEAD, TileConfig(16, 32), "ieee"),
+    (FLASH, ODD, TileConfig(16, 32), "ieee"),
+    (FLASH, replace(ODD, causal=True, dtype="fp16"), TileConfig(32, 16), "ieee"),
+    (FLASH, replace(ODD, m=70, n=33, causal=True), TileConfig(16, 16), "ieee"),
+    (SPLIT_KV, ODD, TileConfig(16, 16), "ieee"),
+    (SPLIT_KV, ODD, TileConfig(16, 16, splits=3), "ieee"),
+    (SPLIT_KV, replace(ODD, causal=True), TileConfig(16, 16, splits=2), "bf16x6"),
+    (SPLIT_KV, replace(ODD, dtype="fp16"), TileConfig(16, 16, splits=2), "ieee"),
+    (SPLIT_KV, replace(ONE_HEAD, m=3), TileConfig(16, 32, splits=2), "fp16x3"),
+    (SPLIT_KV, replace(ODD, n=300, batch=1, heads=2, kv_heads=1), TileConfig(16, 32), "fp16x3"),
+    (SPLIT_KV, replace(ODD, m=7, n=530, causal=True), TileConfig(16, 64, splits=2), "fp16x3"),
+    (SPLIT_KV, Case(5, 16 * 35, 8), TileConfig(16, 16, splits=35), "ieee"),
+    (MATERIALIZED, ODD, TileConfig(16, 32), "ieee"),
+    (MATERIALIZED, replace(ODD, causal=True, dtype="fp16"), TileConfig(32, 16), "ieee"),
 )
 
 
@@ -80,16 +82,16 @@ class Counted:
         self.bytes["other"] += size * left
 
 
-@pytest.mark.parametrize(("kernel", "case", "tile", "precision"), CASES)
+@pytest.mark.parametrize(("variant", "case", "tile", "precision"), CASES)
 def test_what_is_asked_for_is_what_is_loaded_and_stored(
-    kernel: str, case: Case, tile: TileConfig, precision: str, draw: Draw, monkeypatch: pytest.MonkeyPatch
+    variant: KernelVariant, case: Case, tile: TileConfig, precision: str, draw: Draw, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x = draw.inputs(case, "cpu")
     out = torch.empty_like(x.q)
     counted = Counted(monkeypatch, x, out)
-    launch(next(v for v in VARIANTS if v.name == kernel), x, out, tile, precision, case)
-    said = requested(kernel, case, with_resolved_splits(case, tile, 1), precision, interpreted=True)
-    assert said is not None and said.total == counted.bytes.total()
+    launch(variant, x, out, tile, precision, case)
+    said = variant.spec.requested(case, with_resolved_splits(case, tile, 1), precision, interpreted=True)
+    assert said.total == counted.bytes.total()
     assert said.q == counted.bytes["q"] and said.out == counted.bytes["out"]
     beside = said.partial + said.scores + said.weights
     if said.parts:
@@ -101,9 +103,9 @@ def test_what_is_asked_for_is_what_is_loaded_and_stored(
 
 def test_some_of_these_launches_split_k_and_v_before() -> None:
     found = [
-        bool(one.parts)
-        for kernel, case, tile, precision in CASES
-        if (one := requested(kernel, case, tile, precision, interpreted=True)) is not None and precision == "fp16x3"
+        bool(variant.spec.requested(case, tile, precision, interpreted=True).parts)
+        for variant, case, tile, precision in CASES
+        if precision == "fp16x3"
     ]
     assert found == [False, True, True]
 
@@ -118,4 +120,3 @@ def test_the_parts_counted_are_those_that_a_kernel_makes(
         parts = kernels.common.precision.parts_of(precision, dtype)
         name = "fp32" if dtype == torch.float32 else "fp16"
         assert parts_made(name, precision, interpreted) == (0 if parts is None else parts.count), precision
-    assert UNROLLED == kernels.variants.split_kv.combine.UNROLLED

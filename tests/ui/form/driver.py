@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QWheelEvent
 from PyQt6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from tests.samples import GPU
+from tests.samples import GPU, make_kernel
 from tests.ui.hands import press_key, type_keys
-from workbench.run.environment import BaselineInfo, DeviceInfo, VariantInfo
+from workbench.run.environment import BaselineInfo, DeviceInfo
 from workbench.run.events import Ready
 from workbench.ui.form.controls import Controls
 from workbench.ui.form.fields import Choice, Flag, FloatField, IntField
@@ -26,26 +24,21 @@ def open_form(qtbot: QtBot) -> Controls:
     return widget
 
 
-ANY = VariantInfo(
-    name="any",
-    title="Any",
-    description="a kernel",
-    dtypes=("fp32", "fp16", "bf16"),
-    precisions=("ieee", "tf32", "bf16x3", "bf16x6"),
-    max_d=256,
-    block_ms=(16, 32, 64, 128),
-    block_ns=(16, 32, 64, 128),
-    d_step=1,
-    heads=True,
-    causal=True,
-    splits=False,
+BLOCKS = (16, 32, 64, 128)
+ANY = make_kernel("any", block_ms=BLOCKS, block_ns=BLOCKS)
+ARTICLE = make_kernel(
+    "article",
+    dtypes=("fp32",),
+    precisions=("ieee",),
+    block_ms=BLOCKS,
+    block_ns=BLOCKS,
+    heads=False,
+    causal=False,
+    keeps_tile=True,
 )
-ARTICLE = replace(
-    ANY, name="article", title="Article", dtypes=("fp32",), precisions=("ieee",), heads=False, causal=False
-)
-HALF = replace(ANY, name="half", title="Half", dtypes=("fp16", "bf16"), precisions=("ieee",), block_ms=(64, 128))
-SPLIT = replace(ANY, name="split_kv", title="Split", splits=True)
-FAR = replace(ANY, name="far", title="Far", unavailable="kernel far needs a GPU of compute capability 12.0")
+HALF = make_kernel("half", dtypes=("fp16", "bf16"), precisions=("ieee",), block_ms=(64, 128), block_ns=BLOCKS)
+SPLIT = make_kernel("split_kv", title="Split", block_ms=BLOCKS, block_ns=BLOCKS, splits=True)
+FAR = make_kernel("far", "kernel far needs a GPU of compute capability 12.0")
 
 
 def ready(device: DeviceInfo = GPU) -> Ready:

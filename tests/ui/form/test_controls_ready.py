@@ -15,7 +15,8 @@ from tests.samples import GPU, INTERPRETER
 from tests.ui.form.driver import ANY, ARTICLE, choice, fault_line, flag, hint, number, open_form, ready, type_text
 from tests.ui.hands import press_key
 from workbench.run.events import Ready
-from workbench.run.request import PROTOCOLS, Problem, RunRequest
+from workbench.run.protocols import PROTOCOLS
+from workbench.run.request import Problem, RunRequest
 from workbench.ui.form.controls import LEAST_WIDTH, Controls
 from workbench.ui.form.fields import Choice, Flag
 from workbench.ui.form.specs import FIELDS
@@ -131,7 +132,7 @@ def test_best_tile_is_set_at_once_and_says_where_it_is_from(qtbot: QtBot, contro
     assert "kernels/measured/tiles.json" in button.toolTip() and "Ctrl+B" in button.toolTip()
     controls.set_ready(ready())
     controls.set_request(RunRequest(Problem(512, 2048, 128), TileConfig(16, 32, 8, 1), kernel="any"))
-    best = TileConfig.default(Problem(512, 2048, 128), GPU, "any", "ieee")
+    best = ANY.spec.default_tile(Problem(512, 2048, 128), GPU)
     with qtbot.waitSignal(controls.requestChanged, check_params_cb=lambda request: request.tile == best):
         button.click()
     button.click()
@@ -311,7 +312,7 @@ def test_protocols_have_their_meaning_and_the_interpreter_s_lack_a_reason(contro
     controls.set_ready(ready())
     protocols = choice(controls, "protocol")
     assert items(protocols) == dict.fromkeys(PROTOCOLS)
-    assert protocols.itemData(1, Qt.ItemDataRole.ToolTipRole) == PROTOCOLS["cold"]
+    assert protocols.itemData(1, Qt.ItemDataRole.ToolTipRole) == PROTOCOLS["cold"].meaning
     controls.set_ready(ready(INTERPRETER))
     reasons = {name: reason for name, reason in items(protocols).items() if reason}
     assert sorted(reasons) == ["cold", "graph", "graph-cold", "profiler"]

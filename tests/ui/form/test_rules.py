@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from kernels.plain.precisions import PRECISIONS
 from kernels.plain.tiles import TileConfig
 from tests.samples import GPU, INTERPRETER
-from tests.ui.form.driver import ready
+from tests.ui.form.driver import ANY, ready
 from workbench.analysis.presets import find_preset
-from workbench.run.request import DTYPES, PRECISIONS, SDPA_CHOICES, Problem, RunRequest
+from workbench.run.request import DTYPES, SDPA_CHOICES, Problem, RunRequest
 from workbench.ui.form.rules import FormRules, put
 
 RULES = FormRules(ready())
@@ -103,7 +104,7 @@ def test_a_new_kernel_brings_its_own_tile_but_the_articles_keeps_the_one_there_i
     tile = TileConfig(32, 128, 8, 2)
     before = replace(SMALL, tile=tile)
     to_other = RULES.with_kernel(replace(before, kernel="any"), before)
-    assert to_other.request.tile == TileConfig.default(SMALL.problem, GPU, "any", "ieee")
+    assert to_other.request.tile == ANY.spec.default_tile(SMALL.problem, GPU)
     back = RULES.with_kernel(replace(before, kernel="article"), to_other.request)
     assert back.request.tile == tile
     wide = replace(before, kernel="article", tile=TileConfig(256, 128, 8, 2, 4))
@@ -138,6 +139,6 @@ def test_a_preset_brings_a_kernel_that_can_take_it() -> None:
 def test_a_presets_tile_is_the_articles() -> None:
     preset = find_preset("article-small")
     request = RULES.with_preset(replace(SMALL, kernel="any", precision="tf32"), preset).request
-    assert request.tile == TileConfig.default(preset.problem, GPU, "any", "tf32")
+    assert request.tile == ANY.spec.default_tile(preset.problem, GPU, "tf32")
     assert (request.precision, request.rtol) == ("tf32", 4e-3)
     assert RULES.with_preset(SMALL, preset).request.tile == preset.tile

@@ -47,7 +47,7 @@ def test_what_has_no_room_is_counted_and_its_sentences_kept(row: ChipRow, width:
 
 def test_notes_are_not_counted_as_warnings(row: ChipRow) -> None:
     row.set_chips([Chip("not recorded: device state, source, recheck", "whether it was steady is not known", "muted")])
-    row.resize(row.least_width(), row.sizeHint().height())
+    row.resize(row.width_of(whole=False), row.sizeHint().height())
     assert [label.text() for label in row.shown()] == ["1 note"]
 
 

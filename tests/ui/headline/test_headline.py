@@ -17,7 +17,7 @@ from kernels.plain.tiles import TileConfig
 from tests.patience import LIMIT_MS
 from tests.samples import GPU, INTERPRETER, from_recording, make_record, recorded_state
 from tests.ui.growing import grow
-from workbench.analysis.metrics import format_time
+from workbench.analysis.numbers import error_text, format_time
 from workbench.run.device_state import DeviceWarning
 from workbench.run.environment import Provenance
 from workbench.run.events import Comparison, DeviceState, Failed, Finished, Measured, Progress, Ready, Samples
@@ -28,9 +28,8 @@ from workbench.stats.modes import Modes
 from workbench.stats.summary import Drift, Interval, Ratio
 from workbench.ui.headline.findings import chips_of
 from workbench.ui.headline.strip import Headline
-from workbench.ui.text.elided import Badge, ElidedLabel, Note
+from workbench.ui.text.elided import Badge, Block, ElidedLabel
 from workbench.ui.theme import load_theme
-from workbench.words import runs as words
 
 DARK = load_theme("dark")
 
@@ -78,16 +77,16 @@ def test_running_says_the_phase_and_counts(qtbot: QtBot, headline: Headline) -> 
 
 def test_timing_in_turns_counts_seconds_and_launches(headline: Headline) -> None:
     grow(headline, make_record(1, protocol="warm").started)
-    grow(headline, Progress("timing kernel and baseline in turns: warm", 0, 20_000))
+    grow(headline, Progress("timing kernel and baseline in turns: warm", 0, 20_000, "ms"))
     assert headline.text().startswith(
         "article 16×16, 128 × 512 × 64, seed 1 timing kernel and baseline in turns: warm, 0.0 of 20 s"
     )
     for role in ROLES:
         grow(headline, Samples(role, np.ones(4)))
-    grow(headline, Progress("timing kernel and baseline in turns: warm", 7608, 20_000))
+    grow(headline, Progress("timing kernel and baseline in turns: warm", 7608, 20_000, "ms"))
     assert "in turns: warm, 7.6 of 20 s, 4 launches each" in headline.text()
     grow(headline, Samples("kernel", np.ones(1)))
-    grow(headline, Progress("timing kernel and baseline in turns: warm", 7700, 20_000))
+    grow(headline, Progress("timing kernel and baseline in turns: warm", 7700, 20_000, "ms"))
     assert "5 launches of kernel and 4 launches of SDPA" in headline.text()
 
 
@@ -111,7 +110,7 @@ def test_done_shows_times_ratio_and_error(
     assert any(faster in text for text in texts)
     assert any("tolerance 0.002" in text for text in texts)
     assert any(text.endswith(", passed") for text in texts)
-    error = words.error_text(record.checked[0].error.rel_fro)
+    error = error_text(record.checked[0].error.rel_fro)
     assert f"relative {error}" in texts
     assert "article 32×16, 64 × 128 × 32" in texts
     assert "SDPA efficient" in texts
@@ -243,7 +242,7 @@ def test_interpreter_shows_no_ratio_but_says_what_its_times_are(headline: Headli
 
 
 def test_failure_says_kind_message_and_remedy(headline: Headline) -> None:
-    failed = Failed("resources", "shared memory: 458752 B needed, 232448 B allowed", "fewer stages")
+    failed = Failed("resources", "458752 B needed, 232448 B allowed", "fewer stages", resource="shared memory")
     replay(headline, make_record(7, failure=failed))
     texts = shown(headline)
     assert texts["out of shared memory"] == DARK.color("bad")
@@ -468,7 +467,8 @@ def test_what_the_device_did_is_a_chip_with_its_sentence(headline: Headline, nam
 def test_zeros_flatter_once(headline: Headline) -> None:
     replay(headline, make_record(1, Problem(16, 32, 8, inputs="zeros")))
     assert findings(headline) == ["zeros flatter"]
-    warned = DeviceState(recorded_state("steady").trace, (DeviceWarning("inputs", "inputs are zeros: they flatter"),))
+    zeros = DeviceWarning("inputs", "inputs are zeros: they flatter", "zeros flatter")
+    warned = DeviceState(recorded_state("steady").readings, (zeros,))
     replay(headline, make_record(1, Problem(16, 32, 8, inputs="zeros"), device_state=warned))
     assert findings(headline) == ["zeros flatter"]
 
@@ -572,7 +572,7 @@ def test_a_note_is_whole_or_short_but_never_cut(qtbot: QtBot, headline: Headline
     replay(headline, record)
     for width in (1400, 1000, 900):
         headline.resize(width, headline.height())
-        for note in headline.findChildren(Note):
+        for note in (headline.ending, *(block.note for block in headline.findChildren(Block))):
             if note.isVisible():
                 assert note.shown_text() in (note.text(), "") or note.shown_text().startswith("±")
 
@@ -632,7 +632,7 @@ def test_parts_of_the_second_line_never_meet(headline: Headline) -> None:
 
 
 def test_errors_have_two_digits_and_none_is_nought() -> None:
-    assert [words.error_text(value) for value in (3.14e-7, 0.05, 0.0)] == ["3.1e-7", "5.0e-2", "0"]
+    assert [error_text(value) for value in (3.14e-7, 0.05, 0.0)] == ["3.1e-7", "5.0e-2", "0"]
 
 
 @pytest.mark.usefixtures("styled")

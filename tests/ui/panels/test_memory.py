@@ -11,13 +11,13 @@ import pytest
 from PyQt6.QtCore import QPointF
 from pytestqt.qtbot import QtBot
 
-from kernels.plain.tiles import TileConfig
-from tests.samples import GPU, INTERPRETER, make_record
-from tests.ui.form.driver import ARTICLE
+from kernels import VARIANTS, KernelVariant, TileConfig
+from kernels.plain.traffic import WrittenScores
+from tests.samples import GPU, INTERPRETER, make_kernel, make_record
 from tests.ui.growing import grow
 from tests.ui.panels.on_ceilings import CEILINGS, LARGE, feed, open_panel, run_of
-from workbench.analysis.metrics import format_time
-from workbench.run.device_state import DeviceFacts, DeviceTrace
+from workbench.analysis.numbers import format_time
+from workbench.run.device_state import DeviceFacts, DeviceReadings
 from workbench.run.environment import DeviceInfo, Provenance
 from workbench.run.events import CeilingsMeasured, DeviceState, Failed, Measured, Ready
 from workbench.run.record import RunRecord
@@ -26,6 +26,10 @@ from workbench.ui.panels.memory.panel import MemoryPanel
 from workbench.ui.theme import load_theme
 
 MIB = 2**20
+SPECS = {variant.name: variant.spec for variant in VARIANTS} | {
+    "few": make_kernel("few", block_ms=(16, 32, 64)).spec,
+    "written": make_kernel("written", movement=WrittenScores(), block_ms=(32, 64)).spec,
+}
 
 
 @pytest.fixture
@@ -40,8 +44,9 @@ def of_problem(
     device: DeviceInfo = GPU,
     precision: str = "ieee",
 ) -> RunRecord:
-    """A run of `problem`, without its large arrays."""
-    return run_of(RunRequest(problem, tile or TileConfig(), kernel=kernel, precision=precision), device)
+    """A run of `problem`, without its large arrays, that keeps what was known of its kernel."""
+    record = run_of(RunRequest(problem, tile or TileConfig(), kernel=kernel, precision=precision), device)
+    return replace(record, started=replace(record.started, kernel=SPECS.get(kernel)))
 
 
 def test_the_article_s_picture_in_numbers(panel: MemoryPanel) -> None:
@@ -60,8 +65,7 @@ def test_the_article_s_picture_in_numbers(panel: MemoryPanel) -> None:
 
 
 def test_the_curve_falls_with_block_m_and_marks_the_present_one(panel: MemoryPanel) -> None:
-    grow(panel, Ready(GPU, (replace(ARTICLE, block_ms=(16, 32, 64)),), ()))
-    feed(panel, of_problem(tile=TileConfig(32, 16)))
+    feed(panel, of_problem(tile=TileConfig(32, 16), kernel="few"))
     x, y = panel.curve.getData()
     assert x.tolist() == [4, 5, 6]
     assert [2**v / MIB for v in y] == pytest.approx([257, 129, 65])
@@ -119,19 +123,31 @@ def test_the_interpreter_has_sizes_and_no_device(panel: MemoryPanel) -> None:
 
 def test_a_kernel_that_writes_s_and_p_asks_for_them_again_and_again(panel: MemoryPanel) -> None:
     """Tiles of 32 x 64: S written and read twice is 48 MiB, P 32, Q 64 x 0.5, K and V 32 x 4, O 0.5."""
-    grow(panel, Ready(GPU, (replace(ARTICLE, name="materialized", block_ms=(32, 64)),), ()))
-    feed(panel, of_problem(kernel="materialized", tile=TileConfig(32, 64)))
+    feed(panel, of_problem(kernel="written", tile=TileConfig(32, 64)))
     sentence, sizes = (label.text().replace("\u00a0", " ") for label in (panel.sentence, panel.sizes))
     assert "writes S and P, 32.0 MiB, and reads them again: it requests 240.5 MiB, 48.1× the 5.0 MiB" in sentence
     assert "Q 32.0 MiB, K and V 128.0 MiB, O 512.0 KiB, S 48.0 MiB, P 32.0 MiB" in sizes
     assert [2**v / MIB for v in panel.curve.getData()[1]] == pytest.approx([240.5, 176.5])
 
 
-def test_a_kernel_that_nobody_counted_has_no_curve(panel: MemoryPanel) -> None:
+def test_an_older_run_has_its_curve_once_the_engine_names_its_kernel(panel: MemoryPanel) -> None:
     feed(panel, of_problem(kernel="new"))
     assert panel.numbers is not None and panel.numbers.requested is None
-    assert "What new requests of memory is not counted" in panel.sentence.text().replace("\u00a0", " ")
+    assert "What new requests of memory is not known" in panel.sentence.text().replace("\u00a0", " ")
     assert panel.curve.getData()[0] is None or len(panel.curve.getData()[0]) == 0
+    grow(panel, Ready(GPU, (make_kernel("new", block_ms=(16, 64)),), ()))
+    panel.tick()
+    assert panel.curve.getData()[0].tolist() == [4, 6]
+    assert "requests 257.0 MiB" in panel.sentence.text().replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_every_kernel_has_a_point_for_each_block_that_it_takes(panel: MemoryPanel, variant: KernelVariant) -> None:
+    spec, d = variant.spec, variant.spec.d_step
+    blocks = spec.allowed("block_m", d)
+    problem = Problem(64, 128, d, dtype=spec.dtypes[0])
+    feed(panel, of_problem(problem, TileConfig(blocks[0], spec.block_ns[0]), variant.name))
+    assert panel.curve.getData()[0].tolist() == [log2(block) for block in blocks]
 
 
 def test_a_split_precision_writes_and_reads_parts(panel: MemoryPanel) -> None:
@@ -151,7 +167,7 @@ def test_ceilings_of_another_power_limit_or_gpu_are_not_this_ones(panel: MemoryP
     assert panel.numbers is not None and panel.numbers.movable is None
     feed(panel, replace(limited, started=record.started))
     assert panel.numbers.movable is not None, "a run that does not say"
-    other = DeviceTrace.of_rows(np.zeros((0, 7)), facts=DeviceFacts(uuid="GPU-2"))
+    other = DeviceReadings.of_rows(np.zeros((0, 7)), facts=DeviceFacts(uuid="GPU-2"))
     feed(panel, replace(record, device_state=DeviceState(other)))
     assert panel.numbers.movable is None
 

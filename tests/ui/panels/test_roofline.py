@@ -138,7 +138,7 @@ def test_the_article_s_figure_is_the_average_of_its_block(panel: RooflinePanel) 
 
 def test_what_kept_the_device_from_its_best_stands_beside_the_ceilings(panel: RooflinePanel) -> None:
     power = "bf16: throttled by power: SwPowerCap in 93% of the timed readings, up to 700 W of 700 W"
-    watched = replace(CEILINGS, power_limit_w=700.0, warnings=(power,))
+    watched = replace(CEILINGS, power_limit_w=700.0, warnings=(power,), labels=("bf16: throttled by power",))
     grow(panel, CeilingsMeasured(watched))
     feed(panel, of_problem())
     assert power in lines(panel) and power in panel.about.toolTip()

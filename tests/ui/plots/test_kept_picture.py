@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 from tests.patience import LIMIT_MS
 from workbench.cli.entry import run_command_line
 from workbench.ui.files.pictures import take_picture
-from workbench.ui.plots.axes import text_height
-from workbench.ui.plots.common import make_plot
 from workbench.ui.plots.kept_picture import PlotArea
+from workbench.ui.plots.themed import make_plot
+from workbench.ui.text.fit import text_height
 from workbench.ui.theme import load_theme
 from workbench.ui.window.main import MainWindow
 

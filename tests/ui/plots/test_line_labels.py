@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 from PyQt6.QtGui import QColor
 
-from workbench.ui.plots.common import make_plot
 from workbench.ui.plots.line_labels import LineLabel, LineLabels, fitted, spread
+from workbench.ui.plots.themed import make_plot
 from workbench.ui.theme import load_theme
 
 

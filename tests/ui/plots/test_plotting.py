@@ -1,4 +1,4 @@
-"""Numbers, units, bins and pooling; the map's special colours; the card for failures."""
+"""Numbers, units, bins and pooling; the map's special colours; ticks that stand apart."""
 
 from __future__ import annotations
 
@@ -12,42 +12,27 @@ from PyQt6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from tests.yardstick import cost_ms, slowness, thread_ms
-from workbench.run.events import Failed, FailureKind
 from workbench.ui.files.pictures import take_picture
-from workbench.ui.plots.axes import CountAxis, IndexAxis, ValueAxis, log_ticks, text_width
-from workbench.ui.plots.common import (
-    bin_counts,
-    histogram_edges,
+from workbench.ui.plots.axes import CountAxis, IndexAxis, ValueAxis, log_ticks
+from workbench.ui.plots.heatmap import HeatmapView
+from workbench.ui.plots.histogram import bin_counts, histogram_edges, step_outline
+from workbench.ui.plots.map_cells import (
+    COLORS,
+    MASKED,
+    MAX_CELLS,
+    MINUS_INF,
+    NAN,
+    Palette,
+    Part,
     pool,
     pool_present,
-    scale_exponent,
-    step_outline,
-    time_scale,
-    times_ten,
+    quantise,
 )
-from workbench.ui.plots.heatmap import HeatmapView
-from workbench.ui.plots.map_cells import COLORS, MASKED, MAX_CELLS, MINUS_INF, NAN, Palette, Part, quantise
-from workbench.ui.text.cards import MessageCard, PlotStack
-from workbench.ui.text.spans import Span, SpanLine, shorten_together
+from workbench.ui.plots.scale import scale_exponent, time_scale, times_ten
+from workbench.ui.text.fit import text_width
 from workbench.ui.theme import load_theme
-from workbench.words.runs import number
 
 THEME = load_theme("dark")
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (381.94, "381.9"),
-        (1234.5, "1,234"),
-        (3.13e-7, "3.130e-7"),
-        (0.0, "0"),
-        (-np.inf, "−inf"),
-        (np.nan, "NaN"),
-    ],
-)
-def test_number(value: float, text: str) -> None:
-    assert number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -106,33 +91,6 @@ def test_axis_takes_the_longest_name_that_fits(qapp: object, width: int, name: s
     assert axis.labelText == "a long name of an axis"
 
 
-def line(qtbot: QtBot, width: int, elides: bool = True) -> SpanLine:
-    made = SpanLine(elides)
-    qtbot.addWidget(made)
-    made.resize(width, 20)
-    return made
-
-
-def test_line_shortens_and_then_elides_and_its_tooltip_has_the_whole(qtbot: QtBot) -> None:
-    whole, shorter = [Span("kernel ", "#f00"), Span("12.5 µs, and more words")], [Span("kernel 12.5 µs")]
-    made = line(qtbot, 600)
-    made.set_spans(whole, shorter=[shorter])
-    assert made.shown() == made.plain() == "kernel 12.5 µs, and more words"
-    assert "#f00" in made.text()
-    made.resize(made.fontMetrics().horizontalAdvance("kernel 12.5 µs") + 4, 20)
-    assert made.shown() == "kernel 12.5 µs"
-    made.resize(60, 20)
-    assert made.shown().endswith("…") and made.shown().startswith("ke")
-    assert made.toolTip() == made.plain()
-
-
-def test_line_that_must_be_read_is_never_cut(qtbot: QtBot) -> None:
-    made = line(qtbot, 30, elides=False)
-    made.set_spans([Span("interpreter, not GPU time", bold=True)])
-    assert made.shown() == "interpreter, not GPU time"
-    assert made.minimumSizeHint().width() > 100
-
-
 def test_bins_hold_every_value_and_are_common() -> None:
     rng = np.random.default_rng(0)
     groups = [np.sort(rng.normal(380, 5, 50)), np.sort(rng.normal(190, 3, 40))]
@@ -159,16 +117,6 @@ def test_outline_has_nothing_where_bins_are_empty() -> None:
     path = step_outline(np.array([3, 0, 0, 2]), np.arange(5.0))
     assert not path.intersects(QRectF(-1, 1.1, 5, 1.8))
     assert path.contains(QPointF(1, 0.5)) and path.contains(QPointF(1, 3.5))
-
-
-def test_lines_that_shorten_together_say_the_same_of_each(qtbot: QtBot) -> None:
-    lines = [line(qtbot, width) for width in (400, 60)]
-    shorten_together(*lines)
-    for made in lines:
-        made.set_spans([Span("median 12.5 µs (p20–p80 12–13)")], shorter=[[Span("12.5 µs")]])
-    assert [made.shown() for made in lines] == ["12.5 µs", "12.5 µs"]
-    lines[1].resize(400, 20)
-    assert {made.shown() for made in lines} == {"median 12.5 µs (p20–p80 12–13)"}
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (4, 3), (7, 5), (1000, 2)])
@@ -336,29 +284,6 @@ def test_a_very_large_map_is_pooled_quickly(view: HeatmapView) -> None:
         view.refresh()
 
     assert cost_ms(pool) < 150  # about 10 ms
-
-
-@pytest.mark.parametrize(
-    "kind", ["compile", "resources", "launch", "memory", "timeout", "died", "cancelled", "invalid"]
-)
-def test_card_says_what_happened_and_what_to_try(qtbot: QtBot, kind: FailureKind) -> None:
-    card = MessageCard(THEME)
-    qtbot.addWidget(card)
-    card.show_failure(Failed(kind, "a < b & c", "smaller tiles"))
-    text = card.label.text()
-    assert "a &lt; b &amp; c" in text
-    assert "What to try: " in text
-    assert "smaller tiles" in text
-
-
-def test_stack_returns_to_the_plot(qtbot: QtBot) -> None:
-    card = MessageCard(THEME)
-    stack = PlotStack(THEME, card)
-    qtbot.addWidget(stack)
-    stack.show_text("nothing")
-    assert not stack.shows_plots
-    stack.show_plots()
-    assert stack.shows_plots
 
 
 def labels(axis: IndexAxis, low: float, high: float, size: float) -> list[tuple[float, str]]:

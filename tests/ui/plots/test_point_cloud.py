@@ -11,9 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from workbench.stats.arrays import FloatArray
 from workbench.ui.files.pictures import take_picture
-from workbench.ui.plots.common import make_plot
 from workbench.ui.plots.kept_picture import PlotArea
 from workbench.ui.plots.point_cloud import PointCloud, cover
+from workbench.ui.plots.themed import make_plot
 from workbench.ui.theme import load_theme
 
 DARK = load_theme("dark")

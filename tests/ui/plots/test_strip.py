@@ -8,7 +8,7 @@ from PyQt6.QtGui import QPaintDevice
 from pytestqt.qtbot import QtBot
 
 from tests.samples import recorded_state
-from workbench.run.device_state import SW_POWER_CAP, DeviceTrace
+from workbench.run.device_state import SW_POWER_CAP, DeviceReadings
 from workbench.run.events import DeviceState
 from workbench.ui.files.pictures import take_picture
 from workbench.ui.plots import kept_picture
@@ -40,11 +40,11 @@ def test_lanes_have_units_and_ranges(strip: DeviceStrip) -> None:
 def test_what_held_the_clocks_back_is_shaded_where_it_was(strip: DeviceStrip) -> None:
     state = recorded_state("throttled")
     strip.show_state(state)
-    bits = np.array([bool(state.trace.sample(i).throttles) for i in range(len(state.trace.t))])
+    bits = np.array([bool(state.readings.sample(i).throttles) for i in range(len(state.readings.t))])
     shaded = np.zeros(len(bits), dtype=bool)
     for begin, end, names in strip.held:
         assert names
-        shaded |= (state.trace.t >= begin) & (state.trace.t < end)
+        shaded |= (state.readings.t >= begin) & (state.readings.t < end)
     assert bits.any() and not bits.all()
     assert (shaded == bits).all()
     assert "SwPowerCap" in strip.summary()
@@ -57,9 +57,9 @@ def test_what_held_the_clocks_back_is_shaded_where_it_was(strip: DeviceStrip) ->
 
 def test_a_span_lasts_until_the_next_reading() -> None:
     rows = np.array([[0.02 * i, 1980, 3201, 40, 300, SW_POWER_CAP if i in (1, 2, 5) else 0, 90] for i in range(6)])
-    spans = held_spans(DeviceTrace.of_rows(rows))
+    spans = held_spans(DeviceReadings.of_rows(rows))
     assert [(round(a, 3), round(b, 3)) for a, b, _ in spans] == [(0.02, 0.06), (0.1, 0.12)]
-    assert held_spans(DeviceTrace.without("nothing")) == []
+    assert held_spans(DeviceReadings.without("nothing")) == []
 
 
 def test_the_reading_under_the_mouse(strip: DeviceStrip) -> None:
@@ -74,7 +74,7 @@ def test_the_reading_under_the_mouse(strip: DeviceStrip) -> None:
 def test_nothing_to_read_hides_it(strip: DeviceStrip) -> None:
     strip.show_state(recorded_state("steady"))
     assert not strip.isHidden()
-    strip.show_state(DeviceState(DeviceTrace.without("no NVML")))
+    strip.show_state(DeviceState(DeviceReadings.without("no NVML")))
     assert strip.isHidden()
     strip.show_state(recorded_state("steady"))
     strip.show_state(None)
@@ -83,7 +83,7 @@ def test_nothing_to_read_hides_it(strip: DeviceStrip) -> None:
 
 def test_missing_readings_leave_a_lane_without_a_trace(strip: DeviceStrip) -> None:
     rows = np.array([[0.02 * i, 1980, 3201, 40, np.nan, np.nan, 90] for i in range(6)])
-    strip.show_state(DeviceState(DeviceTrace.of_rows(rows, timed=((0.0, 0.1),))))
+    strip.show_state(DeviceState(DeviceReadings.of_rows(rows, timed=((0.0, 0.1),))))
     assert strip.lanes[1].range_text == "not known"
     assert strip.held == []
     assert not take_picture(strip, 1.0).isNull()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PyQt6.QtCore import QItemSelectionModel, QPoint, Qt
+from PyQt6.QtCore import QEvent, QItemSelectionModel, QPoint, Qt
 from PyQt6.QtGui import QAction, QGuiApplication
 from PyQt6.QtWidgets import QApplication, QMenu, QTableView
 from pytestqt.qtbot import QtBot
@@ -15,7 +15,10 @@ from kernels.plain.tiles import TileConfig
 from tests.samples import INTERPRETER, make_record, recorded_state, unchanged
 from tests.ui import hands
 from tests.ui.hands import press_key
-from workbench.run.device_state import DeviceTrace
+from workbench.analysis.metrics import METRICS, Metric
+from workbench.cli.outcome import result_object
+from workbench.run.ceilings import Ceilings
+from workbench.run.device_state import DeviceReadings
 from workbench.run.environment import Provenance
 from workbench.run.events import DeviceState, Failed, Measured
 from workbench.run.record import RunKey, RunRecord
@@ -29,6 +32,8 @@ from workbench.ui.text.whole_words import fitting
 from workbench.ui.theme import load_theme
 
 DARK = load_theme("dark")
+CEILINGS = Ceilings("Test GPU", "580.0", "2.13.0", "2026-01-01", 4e12, fp32=50e12)
+TIMES = {"block_average_us": 371.25, "launched_us": 372.5, "kernel_us": 360.0}
 TITLES = [column.title for column in COLUMNS]
 
 
@@ -55,7 +60,7 @@ def kept_whole(record: RunRecord) -> RunRecord:
 
 
 STOPPED = small(4, failure=Failed("cancelled", "stopped by you"))
-OVER = small(5, failure=Failed("resources", "shared memory: 458752 B needed", "fewer stages"))
+OVER = small(5, failure=Failed("resources", "shared memory: 458752 B needed", "fewer stages", resource="shared memory"))
 RECORDS = [small(1, 300.0), small(2, 1500.0), small(3, 90.0, passed=False), STOPPED, OVER]
 
 
@@ -206,8 +211,7 @@ def test_times_are_whole_in_small_windows_whatever_the_runs(table: ResultsTable)
     ],
 )
 def test_no_number_is_cut(table: ResultsTable, text: str, room: str, is_number: bool, shown: str) -> None:
-    metrics = table.fontMetrics()
-    assert fitting(text, metrics.horizontalAdvance(room), metrics, is_number) == shown
+    assert fitting(text, table.fontMetrics().horizontalAdvance(room), table.font(), is_number) == shown
 
 
 def test_the_edge_of_the_view_cuts_no_number(table: ResultsTable) -> None:
@@ -305,6 +309,44 @@ def test_exported_cells_match_their_header() -> None:
     for record in [*RECORDS, make_record(9, device=INTERPRETER)]:
         for column in COLUMNS:
             assert len(column.cell(record).plain) == len(column.export), column.title
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_a_metric_is_copied_and_printed_and_has_a_column_from_its_one_entry(
+    qtbot: QtBot, table: ResultsTable, metric: Metric
+) -> None:
+    started = make_record(1).started
+    record = replace(of_kernel(make_record(1), **TIMES), started=replace(started, ceilings=CEILINGS))
+    kernel = record.measurement("kernel")
+    value = metric.value(kernel, CEILINGS) if kernel is not None else None
+    assert value is not None
+    header, line = (row.split("\t") for row in tsv([record]).splitlines())
+    assert dict(zip(header, line, strict=True))[metric.label] == metric.plain(value)
+    printed = result_object(record)["results"][0]["metrics"]
+    assert printed[metric.name] == {"value": value, "unit": metric.unit}
+    of_its_own = [i for i, title in enumerate(TITLES) if title.lower() == metric.title.lower()]
+    assert of_its_own or metric.at_first, "one that is not seen at first can be asked for by its title"
+    for column in of_its_own:
+        assert view(table).isColumnHidden(column) is not metric.at_first
+        assert COLUMNS[column].cell(record).sort == value
+
+
+@pytest.mark.parametrize("column", range(1, len(COLUMNS)), ids=TITLES[1:])
+def test_every_column_can_be_hidden_and_shown(table: ResultsTable, column: int) -> None:
+    header = view(table).horizontalHeader()
+    assert header is not None
+    for _ in range(2):
+        header.customContextMenuRequested.emit(QPoint(20, 10))
+        (menu,) = table.findChildren(QMenu)
+        action = menu.actions()[column - 1]
+        was_hidden = view(table).isColumnHidden(column)
+        assert action.text() == TITLES[column] and action.isChecked() is not was_hidden
+        action.trigger()
+        menu.close()
+        QApplication.sendPostedEvents(menu, QEvent.Type.DeferredDelete)
+        assert view(table).isColumnHidden(column) is not was_hidden
+        table.upsert(small(9))
+        assert view(table).isColumnHidden(column) is not was_hidden, "a new run leaves what was chosen"
 
 
 def test_click_and_keys_announce_the_run_once_and_select_does_not(table: ResultsTable) -> None:
@@ -504,7 +546,7 @@ def test_only_a_run_that_was_watched_says_that_nothing_is_known() -> None:
     assert "other processes on the device: whether it was steady is not known" in unwatched.tooltip
     assert "revision and hash" in unwatched.plain[0]
     assert cell(STOPPED, "!").tooltip == "no times were taken"
-    host = DeviceState(DeviceTrace.without("the interpreter runs on the CPU"))
+    host = DeviceState(DeviceReadings.without("the interpreter runs on the CPU"))
     on_host = cell(kept_whole(replace(small(1), device_state=host)), "!")
     assert known not in on_host.tooltip and "the interpreter runs on the CPU" in on_host.tooltip
 

@@ -12,6 +12,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
+from kernels.variants.flash import FLASH
 from tests.patience import LIMIT_MS
 from tests.shared_engine import one_thread
 from tests.ui.conftest import MakeWindow
@@ -42,7 +43,7 @@ def test_a_first_run_whose_tile_the_engine_chooses_puts_it_into_the_form(
 ) -> None:
     window = make_test_window()
     names = ("block_m", "block_n", "num_warps", "num_stages", "splits")
-    record = run_to_end(qtbot, window, replace(SMALL, auto_tile=names))
+    record = run_to_end(qtbot, window, replace(SMALL, kernel=FLASH.name, auto_tile=names))
     assert record.started.request.tile == TileConfig(32, 32, 4, 1)
     assert window.controls.request().tile == record.started.request.tile
 

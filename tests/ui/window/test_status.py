@@ -14,7 +14,7 @@ from workbench.ui.window.status import StatusBar
 @pytest.mark.parametrize(
     ("progress", "words"),
     [
-        (Progress("timing kernel and baseline in turns: warm", 7608, 20_000), "in turns: warm: 7.6 of 20 s"),
+        (Progress("timing kernel and baseline in turns: warm", 7608, 20_000, "ms"), "in turns: warm: 7.6 of 20 s"),
         (Progress("timing article", 20, 100), "Timing article: 20 of 100"),
         (Progress("compiling"), "Compiling"),
     ],

@@ -9,11 +9,9 @@ import torch
 from workbench.engine.checking.compare import MAP_ITEM_BYTES, compare
 from workbench.engine.checking.keeping import ERROR_MAP_LIMIT_BYTES, kept_text
 from workbench.engine.checking.recheck import Before, recheck
-from workbench.run.events import Checked, Log, RunEvent
+from workbench.run.events import Checked, Log, Send
 from workbench.run.measurement import ErrorStats, Role
 from workbench.run.request import RunRequest
-
-Send = Callable[[RunEvent], None]
 
 
 class Checks:

@@ -10,7 +10,7 @@ import torch
 from workbench.engine.checking.compare import same_bits
 from workbench.run.events import Rechecked
 from workbench.run.measurement import ErrorStats, Role
-from workbench.words.times import NOT_LAUNCHED_AGAIN
+from workbench.words.results import NOT_LAUNCHED_AGAIN
 
 SUSPECT_A_RACE = "changed while timing: suspect a race"
 CHANGED_AFTERWARDS = "launched again after timing it gives another output: suspect a race"

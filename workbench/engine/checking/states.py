@@ -17,7 +17,7 @@ from workbench.engine.checking.compare import same_bits, state_difference
 from workbench.engine.checking.keeping import TRACE_LIMIT_BYTES, kept_heads, trace_bytes
 from workbench.engine.inputs import Inputs
 from workbench.run.environment import Mode
-from workbench.run.events import TileStates
+from workbench.run.events import Send, TileStates
 from workbench.run.request import RunRequest
 from workbench.stats.arrays import FloatArray
 
@@ -26,7 +26,6 @@ LIVE_LIMIT_BYTES = 8 * 2**20
 LIVE_INTERVAL_S = 0.15
 
 TracedLaunch = Callable[[torch.Tensor, TileTrace], None]
-Send = Callable[[TileStates], None]
 
 
 def skipped(request: RunRequest) -> TileStates | None:

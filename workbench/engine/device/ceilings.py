@@ -19,7 +19,7 @@ import torch
 from workbench.engine.device.watch import Monitor
 from workbench.engine.host.stopping import StopFlag
 from workbench.run.ceilings import RATES, Ceilings
-from workbench.run.device_state import DeviceFacts, DeviceTrace, judged
+from workbench.run.device_state import DeviceFacts, DeviceReadings, DeviceWarning, judged
 from workbench.run.environment import DeviceInfo
 from workbench.run.events import Progress
 
@@ -83,6 +83,7 @@ def measure_ceilings(
     torch.cuda.empty_cache()  # gigabytes that no run needs
     report(Progress("measured the device's ceilings", len(NAMES), len(NAMES)))
     copy_rate, facts = rates.pop("copy"), facts or DeviceFacts()
+    warnings = warnings_of(watched[0]) if watched else None
     return Ceilings(
         info.name,
         info.driver,
@@ -93,35 +94,40 @@ def measure_ceilings(
         l2_bytes=_l2_bytes(device),
         uuid=facts.uuid,
         power_limit_w=facts.power_limit_w if isfinite(facts.power_limit_w) else None,
-        warnings=warnings_of(watched[0]) if watched else None,
+        warnings=None if warnings is None else tuple(warning.text for warning in warnings),
+        labels=tuple(warning.label for warning in warnings or ()),
     )
 
 
-def warnings_of(trace: DeviceTrace) -> tuple[str, ...]:
+def warnings_of(readings: DeviceReadings) -> tuple[DeviceWarning, ...]:
     """What the device did while rates were measured, one timed span each, with the names of those that it concerns.
 
     Judged one by one: between a copy and a product the clock may change and harm neither.
     """
-    concerned: dict[str, list[str]] = {}
-    for name, span in zip(NAMES, trace.timed, strict=False):
-        for warning in judged(replace(trace, timed=(span,)))[1]:
-            concerned.setdefault(warning.text, []).append(name)
-    return tuple(
-        text if len(names) == len(trace.timed) else f"{', '.join(names)}: {text}" for text, names in concerned.items()
-    )
+    concerned: dict[DeviceWarning, list[str]] = {}
+    for name, span in zip(NAMES, readings.timed, strict=False):
+        for warning in judged(replace(readings, timed=(span,)))[1]:
+            concerned.setdefault(warning, []).append(name)
+    return tuple(_of_some(warning, names, len(readings.timed)) for warning, names in concerned.items())
+
+
+def _of_some(warning: DeviceWarning, names: list[str], count: int) -> DeviceWarning:
+    """`warning` with the names of those that it concerns, where they are not all `count`."""
+    whose = f"{', '.join(names)}: " if len(names) < count else ""
+    return replace(warning, text=f"{whose}{warning.text}", label=f"{whose}{warning.label}")
 
 
 @contextmanager
-def _watched(monitor: Monitor | None) -> Iterator[list[DeviceTrace]]:
-    """Read the device within; its trace is in the list afterwards, which stays empty without a monitor."""
-    traces: list[DeviceTrace] = []
+def _watched(monitor: Monitor | None) -> Iterator[list[DeviceReadings]]:
+    """Read the device within; what was read is in the list afterwards, which stays empty without a monitor."""
+    found: list[DeviceReadings] = []
     if monitor is not None:
         monitor.begin()
     try:
-        yield traces
+        yield found
     finally:
         if monitor is not None:
-            traces.append(monitor.end())
+            found.append(monitor.end())
 
 
 def _rate(name: str, device: str, timer: Timer, copy_bytes: int, side: int, monitor: Monitor | None) -> float:

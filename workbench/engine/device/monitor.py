@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from workbench.engine.device.process import Ask, Begin, Opened, Report
-from workbench.run.device_state import COLUMNS, DeviceFacts, DeviceTrace, Missing, Process
+from workbench.run.device_state import COLUMNS, DeviceFacts, DeviceReadings, Missing, Process
 from workbench.stats.arrays import FloatArray
 
 NVML = "workbench.engine.device.nvml:open_nvml"
@@ -89,7 +89,7 @@ class DeviceMonitor:
         theirs.close()
 
     def begin(self) -> None:
-        """Read from now on. Times of the trace count from here."""
+        """Read from now on. Times of the readings count from here."""
         self.start()
         self._forget()
         self._started_at = time.monotonic()
@@ -104,11 +104,11 @@ class DeviceMonitor:
         finally:
             self._timed.append((began, time.monotonic()))
 
-    def so_far(self) -> DeviceTrace:
+    def so_far(self) -> DeviceReadings:
         """The readings of this run until now. Takes a fraction of a millisecond: not for inside a timed region."""
         return self._ask(ends=False)
 
-    def end(self) -> DeviceTrace:
+    def end(self) -> DeviceReadings:
         """Stop reading; all readings of this run."""
         return self._ask(ends=True)
 
@@ -131,11 +131,11 @@ class DeviceMonitor:
         self._facts = DeviceFacts()
         self._missing = self._refusal
 
-    def _ask(self, ends: bool) -> DeviceTrace:
+    def _ask(self, ends: bool) -> DeviceReadings:
         self._number += 1
         if self._send(Ask(self._number, ends)):
             self._await_report(ANSWER_LIMIT_S if self._is_open else START_LIMIT_S if ends else 0.0)
-        return self._trace()
+        return self._readings()
 
     def _send(self, message: object) -> bool:
         """Whether the process took `message`."""
@@ -188,7 +188,7 @@ class DeviceMonitor:
         self._rows.append(report.rows[report.rows[:, 0] >= self._started_at])
         self._processes, self._facts, self._missing = report.processes, report.facts, report.missing
 
-    def _trace(self) -> DeviceTrace:
+    def _readings(self) -> DeviceReadings:
         """What was read, with times since the run started."""
         zero = self._started_at
         rows = np.concatenate([np.zeros((0, len(COLUMNS))), *self._rows])
@@ -196,7 +196,7 @@ class DeviceMonitor:
         processes = tuple(replace(p, first_s=p.first_s - zero, last_s=p.last_s - zero) for p in self._processes)
         timed = tuple((begin - zero, end - zero) for begin, end in self._timed)
         early = () if len(rows) else (Missing("device state", "the run ended before the first reading"),)
-        return DeviceTrace.of_rows(
+        return DeviceReadings.of_rows(
             rows, processes=processes, timed=timed, facts=self._facts, missing=self._missing or early
         )
 

@@ -8,25 +8,25 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 from workbench.analysis.caveats import FLATTERING
-from workbench.run.device_state import DeviceTrace, DeviceWarning, find_warnings, judged
-from workbench.run.events import DeviceState, RunEvent
+from workbench.run.device_state import DeviceReadings, DeviceWarning, find_warnings, judged
+from workbench.run.events import DeviceState, Send
 from workbench.run.request import Problem
 
-# The whole trace is sent, so that it is sent less often the longer it is: a fiftieth of the time since the beginning.
+# All readings are sent, and the less often the more there are: after a fiftieth of the time since the beginning.
 TELL_EVERY_S, TELL_EVERY_SHARE = 0.5, 0.02
 NOTHING_TO_READ = "the interpreter runs on the CPU, whose clocks are not read"
 
 
 class Monitor(Protocol):
-    """What reads the device; `engine.device_monitor.DeviceMonitor` is one. Nothing of it raises."""
+    """What reads the device; `monitor.DeviceMonitor` is one. Nothing of it raises."""
 
     def begin(self) -> None: ...
 
     def timed(self) -> AbstractContextManager[None]: ...
 
-    def so_far(self) -> DeviceTrace: ...
+    def so_far(self) -> DeviceReadings: ...
 
-    def end(self) -> DeviceTrace: ...
+    def end(self) -> DeviceReadings: ...
 
 
 class Watch:
@@ -36,13 +36,13 @@ class Watch:
         self,
         monitor: Monitor | None,
         problem: Problem,
-        send: Callable[[RunEvent], None],
+        send: Send,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Without a monitor the trace is empty, and says why."""
+        """Without a monitor there are no readings, and they say why."""
         self._monitor = monitor
         flattery = FLATTERING.get(problem.inputs)
-        self._always: tuple[DeviceWarning, ...] = () if flattery is None else (flattery.warning,)
+        self._always: tuple[DeviceWarning, ...] = () if flattery is None else (flattery,)
         self._send = send
         self._now = now
         self._began = self._told_at = 0.0
@@ -69,14 +69,15 @@ class Watch:
         due = max(TELL_EVERY_S, TELL_EVERY_SHARE * (now - self._began))
         if self._monitor is not None and now - self._told_at >= due:
             self._told_at = now
-            trace = self._monitor.so_far()
-            self._tell(trace, find_warnings(trace))
+            readings = self._monitor.so_far()
+            self._tell(readings, find_warnings(readings))
 
     def end(self) -> None:
         """Stop reading, and send all readings; does nothing a second time."""
         if self._is_open:
             self._is_open = False
-            self._tell(*judged(DeviceTrace.without(NOTHING_TO_READ) if self._monitor is None else self._monitor.end()))
+            nothing = DeviceReadings.without(NOTHING_TO_READ)
+            self._tell(*judged(nothing if self._monitor is None else self._monitor.end()))
 
-    def _tell(self, trace: DeviceTrace, found: tuple[DeviceWarning, ...]) -> None:
-        self._send(DeviceState(trace, (*self._always, *found)))
+    def _tell(self, readings: DeviceReadings, found: tuple[DeviceWarning, ...]) -> None:
+        self._send(DeviceState(readings, (*self._always, *found)))

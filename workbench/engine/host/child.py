@@ -17,13 +17,11 @@ from typing import Protocol, cast
 
 from workbench.engine.host.parent import die_with_parent
 from workbench.engine.host.stopping import StopFlag
-from workbench.run.events import CeilingsRequest, Failed, Ready, RunEvent
+from workbench.run.events import CeilingsRequest, Failed, Ready, Send
 from workbench.run.request import RunRequest
 
 # The interpreter takes all the CPU there is; at this niceness the window beside it still gets its turn in time.
 YIELDING = 10
-
-Send = Callable[[RunEvent], None]
 
 
 class Job(Protocol):

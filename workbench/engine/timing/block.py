@@ -13,6 +13,7 @@ from workbench.engine.host.stopping import StopFlag
 from workbench.engine.timing.clocks import Clock, CudaClock, Launch, Timed
 from workbench.run.environment import Mode
 from workbench.run.measurement import Latency
+from workbench.run.protocols import ARTICLE
 from workbench.run.request import Problem
 from workbench.stats.arrays import FloatArray
 
@@ -94,7 +95,7 @@ def measure_article(
         done += len(values)
     samples = np.concatenate(taken)
     return Latency(
-        "article",
+        ARTICLE.name,
         clock.name,
         samples,
         average,

@@ -96,8 +96,8 @@ class CudaGpu:
             made: Event = torch.cuda.Event(enable_timing=True, external=True)  # type: ignore[no-untyped-call]
         except TypeError:
             raise InvalidRequestError(
-                f"protocol is graph-cold, which needs torch.cuda.Event with external=True: torch {torch.__version__} "
-                f"has none, torch 2.8 and newer have it; allowed are the other protocols"
+                f"a graph timed from within needs torch.cuda.Event with external=True: torch {torch.__version__} has "
+                f"none; allowed are the other protocols"
             ) from None
         return made
 

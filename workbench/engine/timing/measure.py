@@ -16,14 +16,12 @@ from workbench.engine.timing.profiling import Activity, backend_of, profiled_lau
 from workbench.engine.timing.rounds import Limits, Rounds, run_rounds
 from workbench.engine.timing.sampler import Sampler, warm_up
 from workbench.engine.timing.samplers import make_sampler
-from workbench.run.events import Log, Progress, RunEvent, Samples
+from workbench.run.events import Log, Progress, Samples, Send
 from workbench.run.measurement import Latency, Role
 from workbench.run.request import RunRequest
 from workbench.stats.arrays import FloatArray
 from workbench.stats.modes import find_modes
 from workbench.stats.summary import Ratio, find_drift, median_interval, paired_ratio, unseen_by
-
-Send = Callable[[RunEvent], None]
 
 # Enough for a median; the profiler's records are much alike.
 LOOKED_AT = 20
@@ -85,14 +83,14 @@ def time_in_turns(
     samplers = _prepared(request, launches, gpu, send, stop)
     phase = f"timing {' and '.join(launches)} in turns: {request.protocol}"
     limit_ms = round(request.max_seconds * 1e3)
-    send(Progress(phase, 0, limit_ms))
+    send(Progress(phase, 0, limit_ms, "ms"))
 
     def took(role: Role, values: FloatArray) -> None:
         send(Samples(role, values))
 
     def pause(passed: float) -> None:
         watch.tell()
-        send(Progress(phase, min(limit_ms, 1 + round(passed * 1e3)), limit_ms))
+        send(Progress(phase, min(limit_ms, 1 + round(passed * 1e3)), limit_ms, "ms"))
 
     warmed()
     unseen = max(unseen_by(sampler.clock) for sampler in samplers.values())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Protocol
 
 import numpy as np
 
@@ -33,47 +32,43 @@ def warm_up(clock: Clock, launch: Launch, stop: StopFlag) -> tuple[float, int]:
         count = max(1, int(ROUND_US * count / max(block, 1e-3)))
 
 
-class Sampler(Protocol):
+class Sampler:
     """Times one implementation. `round_size` samples are a round, always a multiple of `batch`; both after `prepare`.
 
     A sample stands for `launches_per_sample` launches. The other fields are those of `Latency`.
     """
 
     clock: str
-    warmups: int
-    round_size: int
-    batch: int
-    launches_per_sample: int
-    flush_bytes: int
-    launched_us: float | None
-    lost_sessions: int
-    kernel_names: tuple[str, ...]
+    warmups = 0
+    round_size = batch = launches_per_sample = 1
+    flush_bytes = lost_sessions = 0
+    launched_us: float | None = None
+    kernel_names: tuple[str, ...] = ()
 
     def prepare(self, stop: StopFlag) -> None:
         """Warm up, and decide how large a round is."""
-        ...
+        raise NotImplementedError
 
     def take(self, count: int, timed: Timed = nullcontext) -> FloatArray:
         """`count` times in microseconds (a multiple of `batch`); `timed` is entered around what is timed."""
-        ...
+        raise NotImplementedError
 
     @property
     def late_samples(self) -> int:
         """How many samples the GPU reached before the CPU had submitted all of their queue."""
-        ...
+        return 0
 
     @property
     def kernel_us(self) -> float | None:
         """How long the GPU took for a launch, where the profiler saw its kernels."""
-        ...
+        return None
 
 
-class GpuSampler:
+class GpuSampler(Sampler):
     """What the samplers of a GPU share."""
 
     clock = "cuda events"
     limit = QUEUED_LAUNCHES
-    kernel_us: float | None = None
 
     def __init__(self, launch: Launch, gpu: Gpu, most: int) -> None:
         """A round has at most `most` samples."""
@@ -81,11 +76,6 @@ class GpuSampler:
         self._gpu = gpu
         self._most = most
         self._events = CudaClock(gpu)
-        self.warmups = self.lost_sessions = 0
-        self.round_size = self.batch = self.launches_per_sample = 1
-        self.flush_bytes = 0
-        self.launched_us: float | None = None
-        self.kernel_names: tuple[str, ...] = ()
 
     @property
     def late_samples(self) -> int:
@@ -95,9 +85,6 @@ class GpuSampler:
         us = self._warm_up(stop)
         self.round_size = self._fitting(us, self.limit)
         self._learn()
-
-    def take(self, count: int, timed: Timed = nullcontext) -> FloatArray:
-        raise NotImplementedError
 
     def _learn(self) -> None:
         """Take some samples that do not count, so that the clock knows how long this protocol's queues must wait."""

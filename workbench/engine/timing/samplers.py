@@ -114,7 +114,7 @@ class Profiled(GpuSampler):
         self._busy: list[FloatArray] = []
 
     @property
-    def kernel_us(self) -> float | None:  # type: ignore[override]
+    def kernel_us(self) -> float | None:
         """The median of the samples: launched one by one, the gaps between a launch's kernels are the CPU's."""
         return float(np.median(np.concatenate(self._busy))) if self._busy else None
 
@@ -144,23 +144,17 @@ class Profiled(GpuSampler):
         return found.busy
 
 
-class OnHost:
+class OnHost(Sampler):
     """The host's clock around each launch, on the interpreter; a short one is launched once before, not timed."""
 
     clock = "host"
-    batch = launches_per_sample = 1
-    flush_bytes = late_samples = lost_sessions = 0
-    launched_us: float | None = None
-    kernel_us: float | None = None
-    kernel_names: tuple[str, ...] = ()
+    warmups = 1
 
     def __init__(self, launch: Launch, most: int, clock: Clock | None = None) -> None:
         self._launch = launch
         self._most = most
         self._clock = clock or HostClock()
         self._leads = False
-        self.warmups = 1
-        self.round_size = 1
 
     def prepare(self, stop: StopFlag) -> None:
         stop.check()
@@ -174,7 +168,8 @@ class OnHost:
         return self._clock.singles(self._launch, count, timed)
 
 
-_SAMPLERS: dict[str, Callable[[Launch, Gpu, int], Sampler]] = {
+# One for each protocol that is timed in turns.
+SAMPLERS: dict[str, Callable[[Launch, Gpu, int], Sampler]] = {
     "cold": Cold,
     "warm": Warm,
     "graph": Graph,
@@ -190,9 +185,9 @@ def make_sampler(protocol: str, launch: Launch, gpu: Gpu | None, most: int) -> S
     """
     if gpu is None:
         return OnHost(launch, most)
-    if protocol not in _SAMPLERS:
-        raise InvalidRequestError(f"protocol is {protocol!r}; allowed are {', '.join(_SAMPLERS)}")
-    return _SAMPLERS[protocol](launch, gpu, most)
+    if protocol not in SAMPLERS:
+        raise InvalidRequestError(f"protocol is {protocol!r}; allowed are {', '.join(SAMPLERS)}")
+    return SAMPLERS[protocol](launch, gpu, most)
 
 
 def _captured(gpu: Gpu, body: Callable[[], None]) -> Launch:

@@ -6,15 +6,15 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from PyQt6.QtCore import QRect, QSize, Qt
-from PyQt6.QtGui import QFontMetrics, QGuiApplication, QImage, QPainter
+from PyQt6.QtGui import QFont, QGuiApplication, QImage, QPainter
 from PyQt6.QtWidgets import QWidget
 
 from workbench.ui.plots.heatmap import HeatmapView
 from workbench.ui.plots.kept_picture import PlotArea
+from workbench.ui.text.fit import SEPARATOR, ever_shorter, longest, text_width
 
 DEFAULT_SCALE = 2.0
 MARGIN = 8  # px around a caption
-SEPARATOR = " · "  # between the parts of a caption
 
 
 class PictureError(Exception):
@@ -26,7 +26,7 @@ def take_picture(widget: QWidget, scale: float = DEFAULT_SCALE, caption: str = "
 
     The parts of a caption, between "·", are parted at the ends of lines only.
     """
-    lines = _lines(caption, widget.fontMetrics(), widget.width() - 2 * MARGIN) if caption else []
+    lines = _lines(caption, widget.font(), widget.width() - 2 * MARGIN) if caption else []
     below = widget.fontMetrics().lineSpacing() * len(lines) + 2 * MARGIN if lines else 0
     size = widget.size() + QSize(0, below)
     image = _blank(widget, size, scale)
@@ -71,15 +71,12 @@ def _render(widget: QWidget, painter: QPainter, scale: float) -> None:
         widget.render(painter)
 
 
-def _lines(caption: str, metrics: QFontMetrics, room: int) -> list[str]:
+def _lines(caption: str, font: QFont, room: int) -> list[str]:
     """`caption` in lines of `room` pixels at most, where its parts allow that."""
-    lines = [""]
-    for part in caption.split(SEPARATOR):
-        longer = SEPARATOR.join(filter(None, (lines[-1], part)))
-        if metrics.horizontalAdvance(longer) <= room or not lines[-1]:
-            lines[-1] = longer
-        else:
-            lines.append(part)
+    lines, parts = list[str](), caption.split(SEPARATOR)
+    while parts:
+        lines.append(longest(ever_shorter(parts), room, lambda line: text_width(line, font)))
+        parts = parts[lines[-1].count(SEPARATOR) + 1 :]
     return lines
 
 

@@ -10,18 +10,22 @@ from typing import Any, ClassVar
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from kernels.plain.precisions import PRECISIONS
+from kernels.plain.spec import LIMITED, KernelSpec
 from kernels.plain.tiles import AUTO_SPLITS, TileConfig, resolved_splits
 from workbench.analysis.presets import PRESETS, find_preset
 from workbench.analysis.validate import Fault
 from workbench.run.events import Ready
-from workbench.run.request import DTYPES, INPUT_DISTRIBUTIONS, PRECISIONS, PROTOCOLS, SDPA_CHOICES, Problem, RunRequest
+from workbench.run.protocols import PROTOCOLS, protocol_of
+from workbench.run.request import DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES, Problem, RunRequest
 from workbench.ui.form.estimate import EstimateLabel
 from workbench.ui.form.fields import Choice, IntField, show_value
 from workbench.ui.form.rows import Row, add_rows, add_title, make_row, unreadable
-from workbench.ui.form.rules import ARTICLE, FormRules, Settled, is_exact, is_preset, look_up
+from workbench.ui.form.rules import FormRules, Settled, is_exact, is_preset, look_up
 from workbench.ui.form.specs import BEST_TILE_TIP, CUSTOM, FIELDS, SDPA_TIPS, TILE_GROUP, make_preset_row
 from workbench.ui.places import Place
 
+ARTICLE = "article"  # the protocol
 LEAST_WIDTH = 304  # with the scroll bar of a low window beside it, every name and number is still whole
 NO_GPU = "this machine has no NVIDIA GPU that can be used; python main.py doctor says what is missing"
 EXACT_TEXT = "products of 16-bit values are exact in fp32"
@@ -96,7 +100,7 @@ class Controls(QWidget):
         """
         self._rules = FormRules(ready)
         before = self._faults
-        self._choice("kernel").set_names({v.name: f"{v.title}: {v.description}" for v in ready.variants})
+        self._choice("kernel").set_names({k.name: f"{k.spec.title}: {k.spec.description}" for k in ready.kernels})
         described = {b.name: b.description for b in ready.baselines if b.description}
         self._choice("sdpa").set_names({**SDPA_TIPS, **described})
         self._rows["device"].field.setToolTip(f"Where it runs: now {ready.device.name}, {ready.device.mode_label}.")
@@ -127,7 +131,7 @@ class Controls(QWidget):
         grid = QGridLayout(form)
         grid.setContentsMargins(10, 6, 10, 8)
         grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(3)
+        grid.setVerticalSpacing(2)
         grid.setColumnStretch(1, 1)
         add_rows(grid, [self._preset])
         self._add_fields(grid)
@@ -241,27 +245,33 @@ class Controls(QWidget):
         self._choice("kernel").set_reasons(self._rules.kernel_reasons(request))
         no_gpu = {} if self._rules.ready is None or self._rules.ready.has_gpu else {"cuda": NO_GPU}
         self._choice("device").set_reasons(no_gpu)
-        protocol = PROTOCOLS.get(request.protocol, "unknown")
-        self._choice("protocol").setToolTip(f"How launches are timed, {request.protocol}: {protocol}.")
+        protocol = protocol_of(request.protocol)
+        self._choice("protocol").setToolTip(
+            f"How launches are timed, {protocol.name}: {protocol.meaning or 'unknown'}."
+        )
         choices = (("sdpa", SDPA_CHOICES), ("dtype", DTYPES), ("precision", PRECISIONS), ("protocol", PROTOCOLS))
         for name, values in choices:
             self._choice(name).set_reasons(self._rules.reasons(request, name, values))
         # A field with one value left is disabled as a whole, unless it has another: then it must be changed.
         self._rows["precision"].allow(self._rules.reason(request, "precision", "tf32") if is_exact(request) else "")
-        fixed = "protocol article times a fixed number of launches" if request.protocol == ARTICLE else ""
+        fixed = f"protocol {protocol.name} times a fixed number of launches" if protocol.has_fixed_counts else ""
         wrong = self._rules.reason(request, "max_seconds", request.max_seconds)  # which must be mended
         self._rows["max_seconds"].allow("" if wrong else fixed)
         for name, value, always in (("causal", True, (False,)), ("splits", 2, (1, AUTO_SPLITS))):
             left = look_up(request, name) in always
             self._rows[name].allow(self._rules.reason(request, name, value) if left else "")
-        variant = self._rules.variant(request.kernel)
-        if variant is not None:
-            steps = (("block_m", variant.block_ms), ("block_n", variant.block_ns), ("num_warps", variant.warps))
-            for name, allowed in steps:
-                field = self._rows[name].field
-                assert isinstance(field, IntField)
-                field.set_steps(allowed)
+        kernel = self._rules.kernel(request.kernel)
+        if kernel is not None:
+            for name in LIMITED:
+                self._show_limited(name, request, kernel.spec)
         self._best.setEnabled(self._rules.best_tile(request) is not None)
+
+    def _show_limited(self, name: str, request: RunRequest, spec: KernelSpec) -> None:
+        """Step through what the kernel takes of a tile's field; with its reason, one that it takes nothing else of."""
+        row, allowed = self._rows[name], spec.allowed(name, request.problem.d)
+        assert isinstance(row.field, IntField)
+        row.field.set_steps(allowed)
+        row.allow(spec.why(name, request.problem.d) if allowed == (look_up(request, name),) else "")
 
     def _show_hints(self, request: RunRequest) -> None:
         """Say what was changed together with the last change, why there is no precision to choose, what auto means."""

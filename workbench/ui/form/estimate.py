@@ -5,10 +5,10 @@ from __future__ import annotations
 from PyQt6.QtWidgets import QLabel
 
 from workbench.analysis.estimate import ASK_ABOVE_SECONDS, SECONDS_PER_TILE, run_seconds
+from workbench.analysis.numbers import duration_text
 from workbench.run.events import Ready
 from workbench.run.request import RunRequest
 from workbench.ui.form.fields import set_property
-from workbench.words.runs import duration_text
 
 
 class EstimateLabel(QLabel):

@@ -132,7 +132,7 @@ def unreadable(rows: Mapping[str, Row]) -> tuple[Fault, ...]:
     """Fields whose text is no number, by name; without them 0 would pass for a seed or a tolerance."""
     numbers = ((name, row, row.field) for name, row in rows.items() if isinstance(row.field, NumberField))
     return tuple(
-        Fault(name, f"{row.label.text()} is {field.text() or 'empty'}; allowed are {field.allowed}")
+        Fault(name, f"{row.label.text()} is {field.text() or 'empty'}", f"allowed are {field.allowed}")
         for name, row, field in numbers
         if not field.is_number()
     )

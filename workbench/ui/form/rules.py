@@ -9,19 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from kernels.plain.precisions import EXACT, PRECISIONS
+from kernels.plain.spec import LIMITED
 from kernels.plain.tiles import AUTO_SPLITS, TileConfig, resolved_splits
 from workbench.analysis.presets import Preset
-from workbench.analysis.tile import with_chosen_tile
 from workbench.analysis.tolerances import default_tolerance
 from workbench.analysis.validate import Fault, find_faults
-from workbench.run.environment import VariantInfo
+from workbench.run.environment import KernelInfo, find_kernel
 from workbench.run.events import Ready
 from workbench.run.request import DTYPES, SDPA_CHOICES, Problem, RunRequest
 
 TILE_FIELDS = tuple(f.name for f in fields(TileConfig))
 # From the least exact to the most: a precision that cannot be had gives way to the next one that is no worse.
-BY_EXACTNESS = ("tf32", "bf16x3", "tf32x3", "fp16x3", "bf16x6", "ieee")
-ARTICLE = "article"  # its tile is what the article describes, so choosing this kernel changes no tile
+BY_EXACTNESS = tuple(sorted(PRECISIONS, key=lambda name: PRECISIONS[name].exactness))
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,16 @@ class FormRules:
         """Everything that cannot work about `request`."""
         if self.ready is None:
             return find_faults(request)
-        return find_faults(request, self.ready.device, self.ready.variants, self.ready.baselines)
+        return find_faults(request, self.ready.device, self.ready.kernels, self.ready.baselines)
 
-    def variant(self, name: str) -> VariantInfo | None:
+    def kernel(self, name: str) -> KernelInfo | None:
         """The kernel called `name`, or None where none is announced."""
-        return next((v for v in self._variants if v.name == name), None)
+        return find_kernel(self._kernels, name)
 
     def reason(self, request: RunRequest, name: str, value: object) -> str:
         """Why the field `name` cannot be `value` while all else stays, in one line; "" if it can."""
-        return self._message(put(request, name, value), name)
+        fault = self._fault(put(request, name, value), name)
+        return fault.message if fault is not None else ""
 
     def reasons(self, request: RunRequest, name: str, values: Iterable[str]) -> dict[str, str]:
         """The `values` that the field `name` cannot take, with the reason of each."""
@@ -60,20 +61,20 @@ class FormRules:
     def kernel_reasons(self, request: RunRequest) -> dict[str, str]:
         """The kernels that cannot take the problem, with the reasons; what follows the kernel is no reason."""
         reasons: dict[str, str] = {}
-        for variant in self._variants:
-            following = self.with_kernel(replace(request, kernel=variant.name), request).request
+        for kernel in self._kernels:
+            following = self.with_kernel(replace(request, kernel=kernel.name), request).request
             reason = "; ".join(sorted(fault.message for fault in self._faults_of_kernel(following)))
             if reason:
-                reasons[variant.name] = reason
+                reasons[kernel.name] = reason
         return reasons
 
     def best_tile(self, request: RunRequest) -> TileConfig | None:
         """The tile to begin with for the problem, kernel and precision; None before the engine is known, or in vain."""
-        problem = request.problem
+        problem, kernel = request.problem, self.kernel(request.kernel)
         sized = all(side >= 1 for side in (problem.m, problem.n, problem.d, problem.batch, problem.heads))
-        if self.ready is None or self.variant(request.kernel) is None or not sized:
+        if self.ready is None or kernel is None or not sized or problem.dtype not in DTYPES:
             return None
-        return with_chosen_tile(replace(request, auto_tile=TILE_FIELDS), self.ready.device, self.ready.variants).tile
+        return kernel.spec.default_tile(problem, self.ready.device, request.precision)
 
     def with_kernel(self, request: RunRequest, before: RunRequest) -> Settled:
         """What follows a new kernel: dtype and precision that it takes, its own tile; `before` had the old one."""
@@ -94,7 +95,7 @@ class FormRules:
         wanted = replace(request, problem=preset.problem, tile=preset.tile)
         settled = Settled(wanted)
         reason = self._unable(wanted)
-        able = next((v.name for v in self._variants if not self._unable(replace(wanted, kernel=v.name))), "")
+        able = next((k.name for k in self._kernels if not self._unable(replace(wanted, kernel=k.name))), "")
         if reason and able:
             settled = Settled(replace(wanted, kernel=able), {"kernel": f"was {wanted.kernel}: {reason}"})
         settled = self._with_tile(self._with_precision(settled))
@@ -112,12 +113,12 @@ class FormRules:
         return {"splits": f"{made} of {asked} are made: each takes whole key tiles, and none is left without keys"}
 
     @property
-    def _variants(self) -> tuple[VariantInfo, ...]:
-        return self.ready.variants if self.ready is not None else ()
+    def _kernels(self) -> tuple[KernelInfo, ...]:
+        return self.ready.kernels if self.ready is not None else ()
 
     def _unable(self, request: RunRequest) -> str:
         """Why the kernel of `request` cannot take its very problem; "" if it can."""
-        able = replace(request, precision="ieee")
+        able = replace(request, precision=EXACT)
         return next((f.message for f in self._faults_of_kernel(able, also=("dtype",))), "")
 
     def _faults_of_kernel(self, request: RunRequest, also: tuple[str, ...] = ()) -> Iterator[Fault]:
@@ -128,49 +129,50 @@ class FormRules:
         moving = {"dtype", "precision", "sdpa", *TILE_FIELDS}.difference(also)
         return (f for f in self.faults(request) if f not in anyway and f.field not in moving)
 
-    def _message(self, request: RunRequest, name: str) -> str:
-        return next((fault.message for fault in self.faults(request) if fault.field == name), "")
+    def _fault(self, request: RunRequest, name: str) -> Fault | None:
+        return next((fault for fault in self.faults(request) if fault.field == name), None)
 
     def _moved(self, settled: Settled, name: str, order: tuple[str, ...]) -> Settled:
         """The nearest of `order` for the field `name` if it has a fault, with a note; else the same."""
         request = settled.request
-        fault = self._message(request, name)
-        if not fault:
+        fault = self._fault(request, name)
+        if fault is None:
             return settled
         value = str(look_up(request, name))
         able = (other for other in _nearest_first(value, order, name) if not self.reason(request, name, other))
         other = next(able, value)
         if other == value:
             return settled
-        why = fault.partition("; ")[2] or fault
-        return Settled(put(request, name, other), {**settled.notes, name: f"was {value}: {why}"})
+        return Settled(put(request, name, other), {**settled.notes, name: _moved_text(value, fault)})
 
     def _with_precision(self, settled: Settled) -> Settled:
         """A precision and a backend that take the dtype."""
         return self._moved(self._moved(settled, "precision", BY_EXACTNESS), "sdpa", SDPA_CHOICES)
 
     def _with_tile(self, settled: Settled) -> Settled:
-        """The kernel's own tile; of the article's kernel the same as before where it takes that, else the nearest."""
+        """The kernel's own tile; of one that keeps its tile the one there is, with the nearest values that it takes."""
         request, notes = settled.request, dict(settled.notes)
-        variant, best = self.variant(request.kernel), self.best_tile(request)
-        if variant is None or best is None:
+        kernel, best = self.kernel(request.kernel), self.best_tile(request)
+        if kernel is None or best is None:
             return settled
-        if request.kernel != ARTICLE:
+        if not kernel.spec.keeps_tile:
             return Settled(replace(request, tile=best), notes)
-        if not variant.splits and request.tile.splits == AUTO_SPLITS:
-            request = put(request, "splits", 1)
-        limits = (("block_m", variant.block_ms), ("block_n", variant.block_ns), ("num_warps", variant.warps))
-        for name, allowed in (*limits, ("splits", (1,))):
-            fault, value = self._message(request, name), getattr(request.tile, name)
-            if fault:
-                request = put(request, name, min(allowed, key=lambda other: abs(other - value)))
-                notes[name] = f"was {value}: {fault.partition('; ')[2] or fault}"
-        return Settled(request, notes)
+        nearest = kernel.spec.nearest(request.tile, request.problem.d)
+        for name in (*LIMITED, "splits"):
+            value, fault = getattr(request.tile, name), self._fault(request, name)
+            if fault is not None and getattr(nearest, name) != value:
+                notes[name] = _moved_text(value, fault)
+        return Settled(replace(request, tile=nearest), notes)
+
+
+def _moved_text(value: object, fault: Fault) -> str:
+    """What a field was, and what is allowed instead."""
+    return f"was {value}: {fault.allowed or fault.found}"
 
 
 def is_exact(request: RunRequest) -> bool:
     """Whether there is no precision to choose: 16-bit inputs, with the one precision that they take."""
-    return request.problem.dtype != "fp32" and request.precision == "ieee"
+    return request.problem.dtype != "fp32" and request.precision == EXACT
 
 
 def is_preset(request: RunRequest, preset: Preset) -> bool:
@@ -215,6 +217,6 @@ def _with_usual_tolerances(settled: Settled, before: RunRequest) -> Settled:
     if new == old or (before.rtol, before.atol) != (old, old):
         return settled
     dtype, precision = request.problem.dtype, request.precision
-    what = dtype if precision == "ieee" else f"{dtype} in {precision}"
+    what = dtype if precision == EXACT else f"{dtype} in {precision}"
     notes = {**settled.notes, "rtol": f"both were {old:g}: {new:g} is usual for {what}"}
     return Settled(replace(request, rtol=new, atol=new), notes)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
+from kernels.plain.launch_options import LAUNCH_OPTIONS, LaunchOption
+from kernels.plain.precisions import PRECISIONS
+from kernels.plain.tiles import BLOCKS
 from workbench.analysis.presets import PRESETS
-from workbench.analysis.validate import BLOCK_RANGE, STAGES
-from workbench.run.request import INPUT_DISTRIBUTIONS, PROTOCOLS, WARPS, RunRequest
+from workbench.run.protocols import PROTOCOLS
+from workbench.run.request import INPUT_DISTRIBUTIONS, RunRequest
 from workbench.ui.form.fields import AutoField, Choice, Field, Flag, FloatField, IntField, SecondsField
 from workbench.ui.form.rows import Row, make_row
 from workbench.ui.form.rules import look_up
 
 CUSTOM = "Custom"
 TILE_GROUP = "Kernel"
-BLOCKS = tuple(2**power for power in range(32) if BLOCK_RANGE[0] <= 2**power <= BLOCK_RANGE[1])
 POWERS = tuple(2**power for power in range(11))
 
 DTYPE_TIPS = {
@@ -22,14 +25,7 @@ DTYPE_TIPS = {
     "fp16": "16-bit floats: a 5-bit exponent, 10 bits of fraction",
     "bf16": "16-bit floats with the range of fp32: an 8-bit exponent, 7 bits of fraction",
 }
-PRECISION_TIPS = {
-    "ieee": "every product in fp32, on the CUDA cores",
-    "tf32": "inputs cut to 10 bits of fraction, one product on the tensor cores",
-    "tf32x3": "inputs in two tf32 parts, three products on the tensor cores: nearly fp32",
-    "bf16x3": "inputs in two bf16 parts, three products on the tensor cores",
-    "bf16x6": "inputs in three bf16 parts, six products on the tensor cores: as good as fp32",
-    "fp16x3": "inputs in two fp16 parts, three products on the tensor cores",
-}
+PRECISION_TIPS = {name: one.tip for name, one in PRECISIONS.items()}
 SDPA_TIPS = {
     "auto": "the backend PyTorch chooses; the result says which one it took",
     "math": "matrix products and softmax as separate kernels",
@@ -69,126 +65,53 @@ class FieldSpec:
     beside: bool = False
 
 
+_powers, _blocks = partial(IntField, POWERS), partial(IntField, BLOCKS)
+
+
+def _option_field(option: LaunchOption) -> IntField:
+    return AutoField(option.allowed) if option.auto_text else IntField(option.allowed)
+
+
 _PROBLEM = (
     FieldSpec("Problem", "m", "M", "query rows", "Rows of Q and of the output. Page Up and Page Down: ± 10.", IntField),
     FieldSpec("Problem", "n", "N", "key rows", "Rows of K and V. Page Up and Page Down: ± 10.", IntField),
     FieldSpec("Problem", "d", "D", "features", "Columns of Q, K, V and of the output: the head's width.", IntField),
-    FieldSpec(
-        "Problem",
-        "batch",
-        "Batch",
-        "sequences",
-        "Sequences computed at once. Up and Down: powers of two.",
-        lambda: IntField(POWERS),
-    ),
-    FieldSpec(
-        "Problem",
-        "heads",
-        "Heads",
-        "",
-        "Query heads of each sequence. Up and Down: powers of two.",
-        lambda: IntField(POWERS),
-    ),
-    FieldSpec(
-        "Problem",
-        "kv_heads",
-        "KV",
-        "",
-        "Key and value heads of each sequence, a divisor of the query heads: fewer of them are grouped-query "
-        "attention, one is multi-query attention. Up and Down: powers of two.",
-        lambda: IntField(POWERS),
-        beside=True,
-    ),
-    FieldSpec(
-        "Problem",
-        "dtype",
-        "dtype",
-        "",
-        "Number format of Q, K, V and of the output. Sums are kept in fp32.",
-        lambda: Choice(DTYPE_TIPS),
-    ),
-    FieldSpec(
-        "Problem",
-        "causal",
-        "causal",
-        "",
-        "Causal mask, aligned to the lower right: query row i sees the keys up to i + N - M, the last row sees all.",
-        lambda: Flag("causal"),
-        beside=True,
-    ),
-    FieldSpec(
-        "Problem",
-        "inputs",
-        "Inputs",
-        "",
-        "How the values of Q, K and V are distributed.",
-        lambda: Choice(INPUT_DISTRIBUTIONS),
-    ),
-    FieldSpec(
-        "Problem",
-        "seed",
-        "Seed",
-        "",
-        "Seed of the inputs: the same gives the same values.",
-        lambda: IntField((), 0),
-        beside=True,
-    ),
-)
+    FieldSpec("Problem", "batch", "Batch", "sequences",
+              "Sequences computed at once. Up and Down: powers of two.", _powers),
+    FieldSpec("Problem", "heads", "Heads", "", "Query heads of each sequence. Up and Down: powers of two.", _powers),
+    FieldSpec("Problem", "kv_heads", "KV", "",
+              "Key and value heads of each sequence, a divisor of the query heads: fewer of them are grouped-query "
+              "attention, one is multi-query attention. Up and Down: powers of two.", _powers, beside=True),
+    FieldSpec("Problem", "dtype", "dtype", "",
+              "Number format of Q, K, V and of the output. Sums are kept in fp32.", partial(Choice, DTYPE_TIPS)),
+    FieldSpec("Problem", "causal", "causal", "",
+              "Causal mask, aligned to the lower right: query row i sees the keys up to i + N - M, the last row sees "
+              "all.", partial(Flag, "causal"), beside=True),
+    FieldSpec("Problem", "inputs", "Inputs", "",
+              "How the values of Q, K and V are distributed.", partial(Choice, INPUT_DISTRIBUTIONS)),
+    FieldSpec("Problem", "seed", "Seed", "",
+              "Seed of the inputs: the same gives the same values.", partial(IntField, (), 0), beside=True),
+)  # fmt: skip
 
 _TILE = (
-    FieldSpec(TILE_GROUP, "kernel", "Kernel", "", "The Triton kernel to measure.", lambda: Choice({"article": ""})),
-    FieldSpec(
-        TILE_GROUP,
-        "precision",
-        "Precision",
-        "",
-        "How products of fp32 inputs are made. The interpreter makes all of them in fp32, whatever is chosen.",
-        lambda: Choice(PRECISION_TIPS),
-    ),
-    FieldSpec(
-        TILE_GROUP,
-        "block_m",
-        "BLOCK_M",
-        "query rows",
-        "Query rows of one program: a head has M / BLOCK_M programs, rounded up. Up and Down: what the kernel takes.",
-        lambda: IntField(BLOCKS),
-    ),
-    FieldSpec(
-        TILE_GROUP,
-        "block_n",
-        "BLOCK_N",
-        "key rows",
-        "Key rows that a program takes in at once: one update of m and l each. Up and Down: what the kernel takes.",
-        lambda: IntField(BLOCKS),
-    ),
-    FieldSpec(
-        TILE_GROUP,
-        "splits",
-        "splits",
-        "key splits",
-        "Programs that share the keys of one block of query rows; their partial results are combined afterwards. "
-        "auto or 0: as many as fill the device. Up and Down: powers of two.",
-        lambda: AutoField((0, *POWERS)),
-    ),
-    FieldSpec(
-        TILE_GROUP,
-        "num_warps",
-        "num_warps",
-        "",
-        "Warps of 32 threads that share one program. More warps: fewer registers needed in each thread.",
-        lambda: IntField(WARPS),
-    ),
-    FieldSpec(
-        TILE_GROUP,
-        "num_stages",
-        "stages",
-        "",
-        "num_stages: how many key tiles the compiler keeps in flight (software pipelining). "
-        "Each stage takes shared memory anew.",
-        lambda: IntField(tuple(STAGES)),
-        beside=True,
-    ),
-)
+    FieldSpec(TILE_GROUP, "kernel", "Kernel", "",
+              "The Triton kernel to measure.", partial(Choice, {RunRequest.kernel: ""})),
+    FieldSpec(TILE_GROUP, "precision", "Precision", "",
+              "How products of fp32 inputs are made. The interpreter makes all of them in fp32, whatever is chosen.",
+              partial(Choice, PRECISION_TIPS)),
+    FieldSpec(TILE_GROUP, "block_m", "BLOCK_M", "query rows",
+              "Query rows of one program: a head has M / BLOCK_M programs, rounded up. Up and Down: what the kernel "
+              "takes.", _blocks),
+    FieldSpec(TILE_GROUP, "block_n", "BLOCK_N", "key rows",
+              "Key rows that a program takes in at once: one update of m and l each. Up and Down: what the kernel "
+              "takes.", _blocks),
+    FieldSpec(TILE_GROUP, "splits", "splits", "key splits",
+              "Programs that share the keys of one block of query rows; their partial results are combined afterwards. "
+              "auto or 0: as many as fill the device. Up and Down: powers of two.",
+              partial(AutoField, (0, *POWERS))),
+    *(FieldSpec(TILE_GROUP, one.name, one.label, one.unit, one.tip, partial(_option_field, one), beside=i % 2 == 1)
+      for i, one in enumerate(LAUNCH_OPTIONS)),  # two in a line, the last alone where they are odd
+)  # fmt: skip
 
 _MEASURING = (
     FieldSpec(
@@ -205,7 +128,7 @@ _MEASURING = (
         "Protocol",
         "",
         "How launches are timed; every figure names it.",
-        lambda: Choice(PROTOCOLS),
+        lambda: Choice({name: protocol.meaning for name, protocol in PROTOCOLS.items()}),
     ),
     FieldSpec(
         "Measuring",

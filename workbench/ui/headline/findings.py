@@ -10,16 +10,18 @@ from workbench.run.events import Failed
 from workbench.run.measurement import ROLES, Measurement, Role
 from workbench.run.record import RunRecord
 from workbench.ui.headline.chips import Chip
-from workbench.words import known as say
-from workbench.words.runs import named
+from workbench.words.known import no_readings_text, not_recorded, not_recorded_tip
+from workbench.words.names import named
+from workbench.words.results import NOT_CHECKED_AGAIN, NOT_LAUNCHED_AGAIN
 from workbench.words.times import (
-    NOT_CHECKED_AGAIN,
-    NOT_LAUNCHED_AGAIN,
     ended_text,
     figure_kind,
     figure_text,
+    how_known,
+    how_known_text,
     modes_text,
     protocol_tip,
+    timed_seconds,
 )
 
 
@@ -41,7 +43,7 @@ def method_of(record: RunRecord) -> Method:
     """How the times of a run were obtained, as far as it has come."""
     measured = [m for m in map(record.measurement, ROLES) if m is not None]
     request, state = record.started.request, record.device_state
-    seconds = say.timed_seconds(state.trace) if state is not None else None
+    seconds = timed_seconds(state.readings) if state is not None else None
     clock = measured[0].latency.clock if measured else "host" if record.started.device.mode == "interpreter" else ""
     name = measured[0].latency.protocol if measured else request.protocol
     details = [f"protocol {protocol_tip(name, clock)}"]
@@ -49,12 +51,12 @@ def method_of(record: RunRecord) -> Method:
         ended = ended_text(one.latency, request, seconds)
         details.append(f"{named(one.role, record)}: {figure_text(one.latency)}; {ended}")
     details += [f"{named(r.role, record)}: {r.text}" for r in record.rechecked if r.text]
-    details += [say.no_trace_text(state.trace)] if state is not None else []
-    details += [say.not_recorded_tip(say.not_recorded(record))]
+    details += [no_readings_text(state.readings)] if state is not None else []
+    details += [not_recorded_tip(not_recorded(record))]
     lines = "\n".join(filter(None, details))
     if not measured:
         return Method(f"{name} protocol", details=lines)
-    worst = max(measured, key=say.how_known)
+    worst = max(measured, key=how_known)
     return Method(
         f"{name}: {_figures(record, measured)}",
         _ended(record, measured, seconds),
@@ -75,7 +77,7 @@ def _figures(record: RunRecord, measured: list[Measurement]) -> str:
 def _ended(record: RunRecord, measured: list[Measurement], seconds: float | None) -> str:
     """Whose median is known how well, and what ended the timing; each number with whose it is."""
     request, latency = record.started.request, measured[0].latency
-    known = ", ".join(say.how_known_text(named(one.role, record), one.latency) for one in measured)
+    known = ", ".join(how_known_text(named(one.role, record), one.latency) for one in measured)
     match latency.ended_by:
         case "precision":
             return known if seconds is None else f"{known} after {seconds:.1f} s"
@@ -101,20 +103,18 @@ def _chips(record: RunRecord) -> Iterator[Chip]:
         if measurement is not None:
             yield from _latency_chips(record, measurement)
     yield from _untried_chips(record)
-    missing = say.not_recorded(record)
+    missing = not_recorded(record)
     if missing:
-        yield Chip(f"not recorded: {', '.join(missing)}", say.not_recorded_tip(missing), "muted")
+        yield Chip(f"not recorded: {', '.join(missing)}", not_recorded_tip(missing), "muted")
 
 
 def _warning_chips(record: RunRecord) -> Iterator[Chip]:
     """What the run was warned of, and inputs that flatter also where a program that did not know it made the run."""
     warnings = record.device_state.warnings if record.device_state is not None else ()
     flattery = FLATTERING.get(record.started.request.problem.inputs)
-    for warning in warnings:
-        label = flattery.label if flattery is not None and warning.kind == "inputs" else say.warning_text(warning)
-        yield Chip(label, warning.text)
-    if flattery is not None and not any(warning.kind == "inputs" for warning in warnings):
-        yield Chip(flattery.label, flattery.warning.text)
+    if flattery is not None and not any(warning.kind == flattery.kind for warning in warnings):
+        warnings = (*warnings, flattery)
+    yield from (Chip(warning.label, warning.text) for warning in warnings)
 
 
 def _bits_chips(record: RunRecord, role: Role) -> Iterator[Chip]:
@@ -153,7 +153,7 @@ def _latency_chips(record: RunRecord, measurement: Measurement) -> Iterator[Chip
         names = f"\nwhat ran: {', '.join(latency.kernel_names)}" if latency.kernel_names else ""
         yield Chip(f"{whose}{latency.launch_bound}", f"{name} is {latency.launch_bound}{names}")
     for note in latency.notes:
-        yield Chip(f"{whose}{say.note_text(note)}", f"{name}: {note}")
+        yield Chip(f"{whose}{note.label}", f"{name}: {note.text}")
     if latency.modes is not None:
         text = modes_text(latency.modes)
         both = f"the {figure_kind(latency)} is one number for both"

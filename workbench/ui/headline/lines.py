@@ -7,14 +7,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.analysis.metrics import comparable_ratio, format_range, format_time
+from workbench.analysis.metrics import comparable_ratio
+from workbench.analysis.numbers import error_text, format_range, format_time, number
 from workbench.run.environment import INTERPRETER_LABEL
 from workbench.run.events import Failed, Progress, Ready
 from workbench.run.measurement import ROLES, Measurement
+from workbench.run.protocols import protocol_of
 from workbench.run.record import RunRecord
-from workbench.words import known as measure_words
-from workbench.words import runs as words
-from workbench.words.times import counted, counts_time, figure_tip, half_width_text, remedy_text, steps_text
+from workbench.words.names import implementation_text, kernel_text, named, problem_text, tile_text
+from workbench.words.results import bounds_text, comparison_text, failure_words, remedy_text, tolerance_text, wrong_text
+from workbench.words.times import (
+    INTERVAL_TIP,
+    counts_time,
+    figure_tip,
+    half_width_text,
+    interval_range_text,
+    samples_text,
+    steps_text,
+)
 
 STARTING = Progress("starting")
 CHANGED = "CHANGED while timing: suspect a race"
@@ -63,12 +73,12 @@ def lines_of(record: RunRecord, progress: Progress = STARTING, elapsed: str = ""
     failed = end if isinstance(end, Failed) else None
     if failed is not None:
         lines |= _failure(record, failed)
-    after = f"; {words.failure_words(failed)}" if failed is not None else _running_text(record, progress, elapsed)
+    after = f"; {failure_words(failed)}" if failed is not None else _running_text(record, progress, elapsed)
     # Whatever else happened, a wrong output is what must be seen first.
     if error is not None and not error.passed:
-        value, short = words.wrong_text(error), words.wrong_text(error, short=True)
+        value, short = wrong_text(error), wrong_text(error, short=True)
         # Two tolerances are too long for the short value; the caption's beginning is seen at any width.
-        held = "" if error.rtol == error.atol else f"{words.tolerance_text(error)}: "
+        held = "" if error.rtol == error.atol else f"{tolerance_text(error)}: "
         lines["state"] = Line(f"{held}{_subject(record)}{after}", value, "bad", short_value=short)
         lines.pop("detail", None)
     elif any(r.failed for r in record.rechecked):
@@ -101,13 +111,8 @@ def _short_text(progress: Progress) -> str:
 
 def _taken_text(record: RunRecord) -> str:
     """How many samples have arrived: "4 launches each"; "" before the first."""
-    what = "replay" if record.started.request.protocol == "graph" else "launch"
-    many = "launches" if what == "launch" else ""
-    counts = {
-        words.named(role, record): counted(len(record.samples(role)), what, many)
-        for role in ROLES
-        if len(record.samples(role))
-    }
+    protocol, taken = protocol_of(record.started.request.protocol), {role: len(record.samples(role)) for role in ROLES}
+    counts = {named(role, record): samples_text(protocol, count) for role, count in taken.items() if count}
     texts = list(counts.values())
     if len(set(texts)) <= 1:
         return "".join(texts[:1]) + " each" * (len(texts) > 1)
@@ -117,13 +122,13 @@ def _taken_text(record: RunRecord) -> str:
 def _subject(record: RunRecord) -> str:
     """What is being run."""
     request = record.started.request
-    kernel = words.kernel_text(request.kernel, request.precision)
-    return f"{kernel} {words.tile_text(request.tile)}, {words.problem_text(request.problem)}"
+    kernel = kernel_text(request.kernel, request.precision)
+    return f"{kernel} {tile_text(request.tile)}, {problem_text(request.problem)}"
 
 
 def _failure(record: RunRecord, failed: Failed) -> dict[str, Line]:
     color = "muted" if failed.kind == "cancelled" else "bad"
-    lines = {"state": Line(_subject(record), words.failure_words(failed), color, failed.message)}
+    lines = {"state": Line(_subject(record), failure_words(failed), color, failed.message)}
     message, remedy = " ".join(failed.message.split()), remedy_text(failed)
     if remedy:
         lines["detail"] = Line(message, remedy, "text", f"{failed.message}\n{remedy}")
@@ -135,10 +140,10 @@ def _failure(record: RunRecord, failed: Failed) -> dict[str, Line]:
 def changed_line(record: RunRecord, after: str = "") -> Line:
     """The output was not the same after timing: whose, and by how much."""
     failed = [r for r in record.rechecked if r.failed]
-    whose = "" if any(r.role == "kernel" for r in failed) else f"{words.named('baseline', record)} "
+    whose = "" if any(r.role == "kernel" for r in failed) else f"{named('baseline', record)} "
     errors = "\n".join(
-        f"{words.named(r.role, record)}: max error {words.error_text(r.max_abs_before)} before timing, "
-        f"{words.error_text(r.max_abs_after)} after: {r.text}"
+        f"{named(r.role, record)}: max error {error_text(r.max_abs_before)} before timing, "
+        f"{error_text(r.max_abs_after)} after: {r.text}"
         for r in failed
     )
     return Line(f"{_subject(record)}{after}", f"{whose}{CHANGED}", "bad", errors)
@@ -148,13 +153,13 @@ def _time(record: RunRecord, measurement: Measurement) -> Line:
     """The protocol's own figure, which the line below names, with the interval where it is of that figure."""
     latency, role = measurement.latency, measurement.role
     is_wrong = record.is_wrong("kernel") or record.is_wrong(role)
-    caption = short = words.implementation_text(measurement)
+    caption = short = implementation_text(measurement)
     if role == "kernel" and not is_wrong:
-        caption += f", {words.problem_text(measurement.problem)}"
+        caption += f", {problem_text(measurement.problem)}"
     elif not measurement.error.passed:
         caption, short = f"{caption}, WRONG", "WRONG"
-    interval = measure_words.interval_range_text(latency)
-    known = f"; {measure_words.INTERVAL_TIP} {interval}" if interval else ""
+    interval = interval_range_text(latency)
+    known = f"; {INTERVAL_TIP} {interval}" if interval else ""
     single = f"single launches: median {format_time(latency.median)}" if latency.has_block else "median"
     spread = f"20th to 80th percentile {format_range(latency.p20, latency.p80)}"
     tooltip = f"{caption}\n{figure_tip(latency)}\n{single}{known}\n{spread}"
@@ -174,11 +179,9 @@ def _comparison(record: RunRecord) -> dict[str, Line]:
     paired = record.comparison is not None
     color = "text" if result.is_level or result.baseline_over_kernel < 1 else "good"
     level = " The interval contains 1: which one is faster is open." if result.is_level else ""
-    value = words.comparison_text(result, words.named("baseline", record))
-    tooltip = (
-        f"SDPA / kernel {words.number(result.baseline_over_kernel)}. {PAIRED_TIP if paired else FIGURES_TIP}{level}"
-    )
-    caption, short = words.bounds_text(result, paired), words.bounds_text(result, paired, short=True)
+    value = comparison_text(result, named("baseline", record))
+    tooltip = f"SDPA / kernel {number(result.baseline_over_kernel)}. {PAIRED_TIP if paired else FIGURES_TIP}{level}"
+    caption, short = bounds_text(result, paired), bounds_text(result, paired, short=True)
     return {"ratio": Line(caption, value, color, tooltip, short_caption=short)}
 
 
@@ -186,12 +189,12 @@ def _error(record: RunRecord) -> dict[str, Line]:
     error, again = record.error("kernel"), record.recheck("kernel")
     if error is None or not error.passed:
         return {}
-    caption = f"max error, {words.tolerance_text(error)}"
+    caption = f"max error, {tolerance_text(error)}"
     if again is not None and again.failed:
-        value, before = f"{words.error_text(again.max_abs_after)} after timing", words.error_text(error.max_abs)
+        value, before = f"{error_text(again.max_abs_after)} after timing", error_text(error.max_abs)
         return {"error": Line(f"max error, was {before}", value, "bad", again.text, short_caption="max error")}
     tooltip = f"{caption}\n{again.text}" if again is not None and again.text else ""
-    value = f"{words.error_text(error.max_abs)}, passed"
-    relative = f"relative {words.error_text(error.rel_fro)}"  # a tolerance may be larger than all of the output
+    value = f"{error_text(error.max_abs)}, passed"
+    relative = f"relative {error_text(error.rel_fro)}"  # a tolerance may be larger than all of the output
     tooltip = f"{tooltip or caption}\n{relative}: the norm of the error over that of float64"
     return {"error": Line(caption, value, "good", tooltip, relative, short_caption="max error")}

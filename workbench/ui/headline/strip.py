@@ -7,6 +7,7 @@ from time import perf_counter
 from PyQt6.QtCore import QSize, Qt, QTimer
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from workbench.analysis.numbers import duration_text
 from workbench.run.events import Failed, Finished, Progress, Ready, RunEvent, Samples, Started, TileStates
 from workbench.run.record import RunRecord
 from workbench.ui.headline.findings import Method, chips_of, method_of
@@ -14,7 +15,7 @@ from workbench.ui.headline.lines import STARTING, idle_line, lines_of
 from workbench.ui.headline.method import MethodRow
 from workbench.ui.text.elided import Block
 from workbench.ui.theme import Theme
-from workbench.words import runs as words
+from workbench.words.names import source_text
 
 HEIGHT = 82
 LEAST_WIDTH = 240
@@ -122,7 +123,7 @@ class Headline(QWidget):
         run = self._run
         lines = {"state": idle_line(self._ready)}
         if run is not None:
-            elapsed = words.duration_text(perf_counter() - self._since) if run.is_live else ""
+            elapsed = duration_text(perf_counter() - self._since) if run.is_live else ""
             lines = lines_of(run, self._progress, elapsed)
         muted = self._theme.color("muted")
         for name, block in self._blocks.items():
@@ -133,7 +134,7 @@ class Headline(QWidget):
                 block.set_value(line.value, self._theme.color(line.color), line.tooltip, line.short_value)
                 block.set_note(line.note, line.short_note, muted, line.tooltip)
         self._row.show_method(method_of(run) if run is not None else Method(), muted)
-        self._row.show_source(words.source_text(run) if run is not None else "", muted)
+        self._row.show_source(source_text(run) if run is not None else "", muted)
         self.chips.set_chips(chips_of(run) if run is not None else ())
         self._row.place()
         self.setAccessibleName(self.text())

@@ -18,7 +18,8 @@ from PyQt6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayou
 from workbench.run.events import CeilingsMeasured, Failed, Log, Ready, Started
 from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.theme import Theme, icon
-from workbench.words.runs import failure_words, kernel_text, problem_text, tile_text
+from workbench.words.names import kernel_text, problem_text, tile_text
+from workbench.words.results import failure_words
 
 MAX_BLOCKS = 5000
 PIECE = 8 * 1024  # characters appended per tick: a chunk of any size leaves the window responsive

@@ -8,22 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyqtgraph as pg
-from PyQt6.QtGui import QFont, QFontMetricsF
-from PyQt6.QtWidgets import QApplication
 
-from workbench.words.runs import number
+from workbench.analysis.numbers import number
+from workbench.ui.text.fit import longest, text_height, text_width
 
 BREAK = "<br>"  # between the lines of an axis's name
-
-
-def text_width(text: str, font: QFont | None = None) -> float:
-    """Width of `text` in pixels in the application's font, that of axis ticks."""
-    return QFontMetricsF(font or QApplication.font()).horizontalAdvance(text)
-
-
-def text_height() -> float:
-    """Height of a line of text in pixels in the application's font."""
-    return QFontMetricsF(QApplication.font()).height()
 
 
 def side_width(ticks: str, name_lines: int = 1) -> float:
@@ -56,19 +45,21 @@ class NamedAxis(pg.AxisItem):  # type: ignore[misc]
 
     def resizeEvent(self, ev: Any = None) -> None:
         """Choose the name again; pyqtgraph centres it only when the axis changes its size."""
-        name = self._fitting()
-        if name != self.labelText:
-            self.setLabel(name)
+        room = self.size().height() if self.stands else self.size().width()
+        if self.names:
+            name = longest(self.names, room + self.overhang, _name_width) if room > 0 else self.names[0]
+            if name != self.labelText:
+                self.setLabel(name)
         super().resizeEvent(ev)
 
-    def _fitting(self) -> str:
-        if not self.names:
-            return str(self.labelText)
-        size = self.size()
-        room = size.height() if self.orientation in ("left", "right") else size.width()
-        if room <= 0:
-            return self.names[0]
-        return next((n for n in self.names if _name_width(n) <= room + self.overhang), self.names[-1])
+    @property
+    def stands(self) -> bool:
+        """Whether it is at a side of the plot."""
+        return self.orientation in ("left", "right")
+
+    def apart(self, ticks: Sequence[str], space: float) -> float:
+        """How many pixels from one tick to the next let their texts be read, with `space` between them in a line."""
+        return 1.6 * text_height() if self.stands else max(map(text_width, ticks), default=0.0) + space
 
 
 def _name_width(name: str) -> float:
@@ -90,10 +81,7 @@ class IndexAxis(NamedAxis):
 
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:  # noqa: N803
         """Round whole numbers as far apart as their texts need, and finer ticks without a text."""
-        if self.orientation in ("left", "right"):
-            least = 1.6 * text_height()
-        else:
-            least = text_width(f"{round(max(abs(minVal), abs(maxVal))):,}") + 14
+        least = self.apart([f"{round(max(abs(minVal), abs(maxVal))):,}"], 14)
         rough = max(1.0, (maxVal - minVal) * least / max(1.0, size))
         power = 10.0 ** math.floor(math.log10(rough) + 1e-9)
         self._step = next((power * s for s in (1, 2, 5) if power * s >= rough * (1 - 1e-9)), power * 10)
@@ -108,12 +96,7 @@ class IndexAxis(NamedAxis):
 class CountAxis(IndexAxis):
     """An axis of counts where there is little room: only as many numbers as stand beside each other."""
 
-    def tickValues(
-        self,
-        minVal: float,  # noqa: N803
-        maxVal: float,  # noqa: N803
-        size: float,
-    ) -> list[tuple[float, list[float]]]:
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803
         """Round whole numbers; one at least that says how many there are, if only one has room."""
         widest = text_width(f"{round(maxVal):,}") + 8
         ticks = even_ticks(minVal, maxVal, max(1, int(size / widest)))
@@ -136,12 +119,7 @@ class ValueAxis(NamedAxis):
     log = False
     tick_pixels = 40  # about how far apart ticks are
 
-    def tickValues(
-        self,
-        minVal: float,  # noqa: N803
-        maxVal: float,  # noqa: N803
-        size: float,
-    ) -> list[tuple[float, list[float]]]:
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803
         """Round values, or round values at their logarithms; no minor ticks, which would crowd the grid."""
         room = max(2, int(size / self.tick_pixels))
         if self.log:
@@ -149,15 +127,9 @@ class ValueAxis(NamedAxis):
         for most in range(room + 2, 1, -1):
             ticks = even_ticks(minVal, maxVal, most)
             step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
-            if step * size >= self._least_pixels(ticks, step) * (maxVal - minVal):
+            if step * size >= self.apart(self.tickStrings(ticks, 1.0, step), 8) * (maxVal - minVal):
                 break
         return [(step, ticks)]
-
-    def _least_pixels(self, ticks: list[float], step: float) -> float:
-        """How far apart these ticks must be for their labels to read well."""
-        if self.orientation in ("left", "right"):
-            return 1.6 * text_height()
-        return max(map(text_width, self.tickStrings(ticks, 1.0, step)), default=0.0) + 8
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         """Plain numbers with thousands separators."""

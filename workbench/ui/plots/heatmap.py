@@ -13,13 +13,14 @@ from PyQt6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QGraphicsScene, QVBoxLayout, QWidget
 
+from workbench.analysis.numbers import number
 from workbench.stats.arrays import FloatArray
 from workbench.ui.plots.axes import IndexAxis, ValueAxis, side_width
-from workbench.ui.plots.common import make_plot, scale_exponent, style_plot, times_ten
 from workbench.ui.plots.kept_picture import PlotArea
 from workbench.ui.plots.map_cells import COLORS, MAX_CELLS, IntArray, Palette, Part
+from workbench.ui.plots.scale import scale_exponent, times_ten
+from workbench.ui.plots.themed import make_plot, style_plot
 from workbench.ui.theme import Theme
-from workbench.words.runs import number
 
 BAR_WIDTH = 12
 BAR_GAP = 8  # px between the map and the bar

@@ -9,7 +9,7 @@ from typing import Any
 import pyqtgraph as pg
 from PyQt6.QtGui import QColor
 
-from workbench.ui.plots.axes import text_height, text_width
+from workbench.ui.text.fit import text_height, text_width
 
 MARGIN = 6  # px on either side of the names
 

@@ -10,7 +10,7 @@ from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PyQt6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from workbench.run.device_state import DeviceTrace
+from workbench.run.device_state import DeviceReadings
 from workbench.run.events import DeviceState
 from workbench.stats.arrays import FloatArray
 from workbench.ui.plots.kept_picture import KeptPicture
@@ -41,7 +41,7 @@ class Lane:
         return f"{low} {self.unit}" if low == high else f"{low}–{high} {self.unit}"
 
 
-def held_spans(trace: DeviceTrace) -> list[tuple[float, float, str]]:
+def held_spans(trace: DeviceReadings) -> list[tuple[float, float, str]]:
     """Spans (begin, end, NVML's reasons) in which something held the clocks back, in seconds since the run started.
 
     A reading stands for the time until the next one.
@@ -68,7 +68,7 @@ class DeviceStrip(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._kept = KeptPicture()
-        self._trace: DeviceTrace | None = None
+        self._trace: DeviceReadings | None = None
         self.lanes: tuple[Lane, ...] = ()
         self.held: list[tuple[float, float, str]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -77,7 +77,7 @@ class DeviceStrip(QWidget):
 
     def show_state(self, state: DeviceState | None) -> None:
         """Show what was read so far; nothing with None, or without readings."""
-        trace = state.trace if state is not None else None
+        trace = state.readings if state is not None else None
         if trace is None or not len(trace.t):
             self._trace, self.lanes, self.held = None, (), []
             self.hide()

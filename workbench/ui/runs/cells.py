@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from kernels.plain.launch_options import LaunchOption
 from kernels.plain.tiles import AUTO_SPLITS
+from workbench.analysis.metrics import Metric, find_metric
+from workbench.analysis.numbers import error_text
 from workbench.run.events import Failed
 from workbench.run.measurement import Role
 from workbench.run.record import RunRecord
 from workbench.ui.headline.lines import changed_line
-from workbench.words.runs import error_text, failure_words, kernel_text, splits_text, wrong_text
-from workbench.words.times import remedy_text
+from workbench.words.names import kernel_text, splits_text
+from workbench.words.results import failure_words, remedy_text, wrong_text
 
 Tone = Literal["", "muted", "good", "bad", "warn"]
 SortValue = float | str | tuple[str, str, int]
@@ -35,6 +39,24 @@ class Cell:
 def missing_cell(count: int = 1, text: str = MISSING, tooltip: str = "") -> Cell:
     """A cell without a value; `count` is how many columns are copied of it."""
     return Cell(text, None, ("",) * count, tooltip, "muted")
+
+
+def copied(record: RunRecord, *names: str, role: Role = "kernel") -> tuple[str, ...]:
+    """The metrics called `names` of a role, as bare numbers; "" for what it has not."""
+    measured, ceilings = record.measurement(role), record.started.ceilings
+    metrics = map(find_metric, names)
+    return tuple("" if measured is None else metric.plain(metric.value(measured, ceilings)) for metric in metrics)
+
+
+def metric_cell(record: RunRecord, metric: Metric, text: Callable[[float], str] | None = None) -> Cell:
+    """A number about the kernel; of a wrong output it is struck out, as far as it would be a claim."""
+    kernel, device = record.measurement("kernel"), record.started.device
+    value = metric.value(kernel, record.started.ceilings) if kernel is not None else None
+    if value is None:
+        return missing_cell(text="n/a", tooltip=device.mode_label) if device.mode == "interpreter" else missing_cell()
+    wrong = record.is_wrong("kernel") and metric.better != "neither"
+    tone: Tone = "muted" if wrong else ""
+    return Cell((text or metric.text)(value), value, (metric.plain(value),), metric.tip, tone, struck=wrong)
 
 
 def number_cell(record: RunRecord) -> Cell:
@@ -97,7 +119,7 @@ def kernel_cell(record: RunRecord) -> Cell:
 
 def tile_cell(record: RunRecord) -> Cell:
     tile = record.started.request.tile
-    tooltip = f"BLOCK_M {tile.block_m}, BLOCK_N {tile.block_n} rows\n{tile.num_warps} warps, {tile.num_stages} stages"
+    tooltip = f"BLOCK_M {tile.block_m}, BLOCK_N {tile.block_n} rows\n{', '.join(tile.option_words)}"
     plain = (str(tile.block_m), str(tile.block_n))
     return Cell(tile.label, float(tile.block_m * 10**6 + tile.block_n), plain, tooltip)
 
@@ -112,8 +134,10 @@ def splits_cell(record: RunRecord) -> Cell:
     return Cell(text, float(taken.splits), (text,), "asked for: auto, as many as fill the device")
 
 
-def count_cell(value: int) -> Cell:
-    return Cell(str(value), float(value), (str(value),))
+def option_cell(option: LaunchOption, record: RunRecord) -> Cell:
+    value = getattr(record.started.request.tile, option.name)
+    text = option.shown(value)
+    return Cell(text, float(value), (text,))
 
 
 def clock_cell(record: RunRecord) -> Cell:
@@ -156,7 +180,7 @@ def resources_cell(record: RunRecord) -> Cell:
     taken = kernel.resources if kernel is not None else None
     if taken is None:
         return missing_cell(3)
-    plain = (str(taken.registers), str(taken.spills), str(taken.shared_bytes))
+    plain = copied(record, "registers", "spills", "shared_bytes")
     tooltip = f"{taken.registers} registers and {taken.spills} spilled per thread\n{taken.shared_bytes} B shared memory"
     tone: Tone = "warn" if taken.spills else ""
     return Cell(f"{taken.registers} / {taken.spills}", float(taken.registers + taken.spills), plain, tooltip, tone)
@@ -167,7 +191,7 @@ def max_error_cell(record: RunRecord, role: Role) -> Cell:
     if error is None:
         return missing_cell()
     tooltip = f"rtol {error.rtol:g}, atol {error.atol:g}, mean {error_text(error.mean_abs)}"
-    plain = (f"{error.max_abs:.4e}",)
+    plain = (find_metric("max_abs_error").plain(error.max_abs),)
     if error.passed:
         return Cell(error_text(error.max_abs), error.max_abs, plain, tooltip)
     return Cell(error_text(error.max_abs), error.max_abs, plain, f"{wrong_text(error)}\n{tooltip}", "bad", bold=True)

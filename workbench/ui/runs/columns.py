@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Container
+from dataclasses import dataclass, replace
+from functools import partial
 
+from kernels.plain.launch_options import LAUNCH_OPTIONS
+from workbench.analysis.metrics import METRICS, Metric, find_metric
 from workbench.run.record import RunRecord
 from workbench.ui.runs import cells
 from workbench.ui.runs import time_cells as times
@@ -13,102 +16,87 @@ from workbench.ui.runs.cells import Cell
 
 @dataclass(frozen=True)
 class Column:
-    """A column: `export` names, with units, what is copied of it; `most` is its greatest first width, in digits.
+    """A column: `export` names, with units, what is copied of it; `most` is the first width of words, in digits.
 
-    It is as wide as its cells need; one of words no wider than that, and longer ones end in an ellipsis. While all of
-    them say `usual`, it is not shown. What tells runs apart at a glance comes first: in a small window the others are
-    beyond its edge.
+    It is as wide as its cells need; one of words no wider than that, and longer ones end in an ellipsis. One of numbers
+    has no such limit. Unless it is `at_first` it waits to be asked for, and while all of it is `usual` it is not shown.
+    What tells runs apart at a glance comes first: in a small window the others are beyond its edge.
     """
 
     title: str
     tooltip: str
     export: tuple[str, ...]
-    most: int
     cell: Callable[[RunRecord], Cell]
-    is_number: bool = True
+    most: int = 0
     usual: str = ""
+    at_first: bool = True
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its cells are numbers, which are never cut."""
+        return not self.most
 
 
+def _labels(*names: str) -> tuple[str, ...]:
+    """What the metrics called `names` are copied under."""
+    return tuple(find_metric(name).label for name in names)
+
+
+def _column_of(metric: Metric, text: Callable[[float], str] | None = None, copied: Container[str] = ()) -> Column:
+    """A column of one metric, which `text` shows; what is `copied` with another column is not copied twice."""
+    export = () if metric.label in copied else (metric.label,)
+
+    def cell(record: RunRecord) -> Cell:
+        found = cells.metric_cell(record, metric, text)
+        return replace(found, plain=found.plain[: len(export)])
+
+    title = metric.title[:1].upper() + metric.title[1:]
+    return Column(title, f"of the kernel: {metric.tip}", export, cell, at_first=metric.at_first)
+
+
+_TIME, _MEDIAN, _ERROR = _labels("figure", "median", "max_abs_error")
+_SDPA_TIME = (f"SDPA {_TIME}", "SDPA time is", f"SDPA {_MEDIAN}")
+_RATIO = ("SDPA / kernel", "ratio low", "ratio high", "ratio low to high is")
 _PROBLEM = ("M", "N", "D", "batch", "heads", "KV heads", "causal", "dtype", "seed", "inputs")
+_VERSIONS = ("torch", "triton", "Python", "kernel revision", "kernel SHA-256")
+_PROBLEM_TIP = "the problem, then its inputs, seed, heads (batch × heads / KV), dtype and mask where not the plain ones"
+_PROTOCOL_TIP = "how the launches were timed; the time beside it is an average of an unbroken block, or a median"
+_TIME_TIP = "the kernel's, as the protocol has it: under article the average of its block, else the median"
+_VERSIONS_TIP = "what it ran with: torch, triton, and the revision of the kernel's source"
 
-COLUMNS = (
-    Column("Run", "the run's number", ("run", "started"), 5, cells.number_cell),
-    Column("State", "whether the output is right, before how fast it is", ("state",), 20, cells.state_cell, False),
+_WITH_WORDS = (
+    Column("Run", "the run's number", ("run", "started"), cells.number_cell),
+    Column("State", "whether the output is right, before how fast it is", ("state",), cells.state_cell, 20),
+    Column("Protocol", _PROTOCOL_TIP, ("protocol",), times.protocol_cell, 18),
+    Column("Time", _TIME_TIP, (_TIME, "time is", _MEDIAN), partial(times.time_cell, role="kernel")),
+    Column("!", "what must be known beside the times", ("warnings",), times.warnings_cell, 3, usual=cells.MISSING),
+    Column("SDPA", "SDPA's time, as the kernel's", _SDPA_TIME, partial(times.time_cell, role="baseline")),
+    Column("vs SDPA", "how the kernel's time is beside SDPA's", _RATIO, times.ratio_cell),
+    Column("M × N × D", _PROBLEM_TIP, _PROBLEM, cells.problem_cell, 36),
     Column(
-        "Protocol",
-        "how the launches were timed; the time beside it is an average of an unbroken block, or a median",
-        ("protocol",),
-        18,
-        times.protocol_cell,
-        False,
+        "Kernel", "the Triton kernel, and its precision where not ieee", ("kernel", "precision"), cells.kernel_cell, 18
     ),
-    Column(
-        "Time",
-        "the kernel's, as the protocol has it: under article the average of its block, else the median",
-        ("time (µs)", "time is", "median (µs)"),
-        17,
-        lambda r: times.time_cell(r, "kernel"),
+    Column("Tile", "BLOCK_M × BLOCK_N, rows", ("BLOCK_M", "BLOCK_N"), cells.tile_cell, 8),
+    Column("Splits", "key splits", ("splits",), cells.splits_cell, usual="1"),
+    Column("Max error", "the kernel's, against float64", (_ERROR,), partial(cells.max_error_cell, role="kernel")),
+    Column("±95%", "half the 95% interval of the kernel's median", _labels("half_width"), times.half_width_cell),
+    Column("p20 – p80", "the kernel's 20th to 80th percentile", _labels("p20", "p80"), times.spread_cell),
+    *(
+        Column(one.heading, one.name, (one.name,), partial(cells.option_cell, one), usual=one.auto_text)
+        for one in LAUNCH_OPTIONS
     ),
-    Column(
-        "!", "what must be known beside the times", ("warnings",), 3, times.warnings_cell, False, usual=cells.MISSING
-    ),
-    Column(
-        "SDPA",
-        "SDPA's time, as the kernel's",
-        ("SDPA time (µs)", "SDPA time is", "SDPA median (µs)"),
-        10,
-        lambda r: times.time_cell(r, "baseline"),
-    ),
-    Column(
-        "vs SDPA",
-        "how the kernel's time is beside SDPA's",
-        ("SDPA / kernel", "ratio low", "ratio high", "ratio low to high is"),
-        14,
-        times.ratio_cell,
-    ),
-    Column(
-        "M × N × D",
-        "the problem, then its inputs, seed, heads (batch × heads / KV), dtype and mask where not the plain ones",
-        _PROBLEM,
-        36,
-        cells.problem_cell,
-        False,
-    ),
-    Column(
-        "Kernel",
-        "the Triton kernel, and its precision where not ieee",
-        ("kernel", "precision"),
-        18,
-        cells.kernel_cell,
-        False,
-    ),
-    Column("Tile", "BLOCK_M × BLOCK_N, rows", ("BLOCK_M", "BLOCK_N"), 8, cells.tile_cell, False),
-    Column("Splits", "key splits", ("splits",), 6, cells.splits_cell, usual="1"),
-    Column(
-        "Max error", "the kernel's, against float64", ("max error",), 9, lambda r: cells.max_error_cell(r, "kernel")
-    ),
-    Column(
-        "±95%", "half the 95% interval of the kernel's median", ("interval half-width (%)",), 9, times.half_width_cell
-    ),
-    Column("p20 – p80", "the kernel's 20th to 80th percentile", ("p20 (µs)", "p80 (µs)"), 18, times.spread_cell),
-    Column("Warps", "num_warps", ("num_warps",), 6, lambda r: cells.count_cell(r.started.request.tile.num_warps)),
-    Column("Stages", "num_stages", ("num_stages",), 6, lambda r: cells.count_cell(r.started.request.tile.num_stages)),
-    Column("SDPA backend", "what SDPA took", ("SDPA backend",), 12, cells.backend_cell, False),
-    Column("SDPA max error", "SDPA's own", ("SDPA max error",), 13, lambda r: cells.max_error_cell(r, "baseline")),
-    Column("TFLOP/s", f"of the kernel: {times.WORK_TEXT}", ("TFLOP/s",), 8, times.throughput_cell),
-    Column("Regs / spills", "per thread", ("registers", "spills", "shared memory (B)"), 11, cells.resources_cell),
-    Column("Clock", "what the times are: only GPU time is GPU time", ("clock",), 24, cells.clock_cell, False),
-    Column("Device", "what it ran on", ("device", "driver", "CUDA", "power limit (W)"), 20, cells.device_cell, False),
-    Column(
-        "Versions",
-        "what it ran with: torch, triton, and the revision of the kernel's source",
-        ("torch", "triton", "Python", "kernel revision", "kernel SHA-256"),
-        36,
-        cells.versions_cell,
-        False,
-    ),
-    Column("Source", "this session, or the recording", ("source",), 20, cells.source_cell, False),
+    Column("SDPA backend", "what SDPA took", ("SDPA backend",), cells.backend_cell, 12),
+    Column("SDPA max error", "SDPA's own", (f"SDPA {_ERROR}",), partial(cells.max_error_cell, role="baseline")),
+    _column_of(find_metric("tflops"), "{:.3g}".format),
+    Column("Regs / spills", "per thread", _labels("registers", "spills", "shared_bytes"), cells.resources_cell),
+    Column("Clock", "what the times are: only GPU time is GPU time", ("clock",), cells.clock_cell, 24),
+    Column("Device", "what it ran on", ("device", "driver", "CUDA", "power limit (W)"), cells.device_cell, 20),
+    Column("Versions", _VERSIONS_TIP, _VERSIONS, cells.versions_cell, 36),
+    Column("Source", "this session, or the recording", ("source",), cells.source_cell, 20),
 )
+_COPIED = frozenset(name for column in _WITH_WORDS for name in column.export)
+_OWN = (metric for metric in METRICS if not (metric.at_first and metric.label in _COPIED))
+COLUMNS = (*_WITH_WORDS, *(_column_of(metric, copied=_COPIED) for metric in _OWN))
 
 
 def tsv(records: list[RunRecord]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from PyQt6.QtCore import QPoint, Qt, pyqtSignal
@@ -68,6 +69,7 @@ class ResultsTable(QWidget):
         self._selecting = False
         self._fitting = False
         self._sized: set[int] = set()  # columns whose width the user has chosen
+        self._wanted: dict[int, bool] = {}  # those that the user has chosen to see, and not to see
         self._build()
 
     def records(self) -> tuple[RunRecord, ...]:
@@ -163,19 +165,22 @@ class ResultsTable(QWidget):
         header.setSectionsMovable(True)
         header.setMinimumSectionSize(30)
         header.sectionResized.connect(self._on_resized)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._open_columns)
         self._fit_columns()
 
     def _fit_columns(self) -> None:
         """Make each column as wide as its title and cells need, words up to its most, if the user has not sized it.
 
-        Columns in which every run says the usual are hidden.
+        Hidden are those that wait to be asked for, and those in which every run says the usual.
         """
         metrics, bold = self.fontMetrics(), QFont(self.font())
         bold.setBold(True)
         strong = QFontMetrics(bold)
         self._fitting = True
         for i, column in enumerate(COLUMNS):
-            self._view.setColumnHidden(i, bool(column.usual) and self._runs.texts(i) <= {column.usual})
+            is_usual = bool(column.usual) and self._runs.texts(i) <= {column.usual}
+            self._view.setColumnHidden(i, not self._wanted.get(i, column.at_first and not is_usual))
             if i in self._sized:
                 continue
             widest = max(map(metrics.horizontalAdvance, self._runs.texts(i)), default=0)
@@ -209,6 +214,27 @@ class ResultsTable(QWidget):
         record = self.selected()
         if record is not None:
             self.settingsRequested.emit(record.started.request)
+
+    def _want(self, column: int, wanted: bool) -> None:
+        """Show or hide a column from now on."""
+        self._wanted[column] = wanted
+        self._fit_columns()
+
+    def _open_columns(self, position: QPoint) -> None:
+        """Offer every column to be shown or hidden, but for the number of the run: its header has this menu."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for i, column in enumerate(COLUMNS[1:], 1):
+            action = menu.addAction(column.title)
+            assert action is not None
+            action.setToolTip(column.tooltip)
+            action.setCheckable(True)
+            action.setChecked(not self._view.isColumnHidden(i))
+            action.toggled.connect(partial(self._want, i))
+        menu.setToolTipsVisible(True)
+        header = self._view.horizontalHeader()
+        assert header is not None
+        menu.popup(header.mapToGlobal(position))
 
     def _open_menu(self, position: QPoint) -> None:
         menu = QMenu(self)

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from workbench.analysis.metrics import best_ratio, find_metric, format_range, format_time, half_width_of, interval_of
+from workbench.analysis.metrics import best_ratio, half_width_of, interval_of
+from workbench.analysis.numbers import format_range, format_time
 from workbench.run.measurement import Latency, Role
+from workbench.run.protocols import FigureKind
 from workbench.run.record import RunRecord
 from workbench.ui.headline.findings import chips_of, method_of
-from workbench.ui.runs.cells import Cell, Tone, missing_cell, words_cell
-from workbench.words.known import INTERVAL_TIP, interval_range_text, watched_text
-from workbench.words.runs import NOT_PAIRED, PAIRED, against_text, bounds_text, comparison_text, named, wrong_text
+from workbench.ui.runs.cells import Cell, Tone, copied, missing_cell, words_cell
+from workbench.words.known import watched_text
+from workbench.words.names import named
+from workbench.words.results import NOT_PAIRED, PAIRED, against_text, bounds_text, comparison_text, wrong_text
 from workbench.words.times import (
+    INTERVAL_TIP,
     figure_kind,
     figure_text,
     figure_tip,
     half_width_text,
+    interval_range_text,
     launches_text,
     parts_text,
     protocol_tip,
 )
 
-TFLOPS = find_metric("tflops").value
 INTERPRETER_MARK = "interp."
-WORK_TEXT = "4 D for every pair of a query row and a key that it sees, in all heads, / time"
 UNKNOWN = "?"
-SHORT = {"average": "avg", "median": "median"}
+SHORT: dict[FigureKind, str] = {"average": "avg", "median": "median"}
 
 
 def protocol_cell(record: RunRecord) -> Cell:
@@ -49,7 +52,8 @@ def time_cell(record: RunRecord, role: Role) -> Cell:
     known = f"; {INTERVAL_TIP} {interval}" if interval else ""
     lines = [device.mode_label, f"{figure_tip(latency)}, {latency.clock}"]
     lines += [f"{launches_text(latency)}: median {format_time(latency.median)}{known}"]
-    plain = (f"{us:.6g}", figure_text(latency), f"{latency.median:.6g}")
+    figure, median = copied(record, "figure", "median", role=role)
+    plain = (figure, figure_text(latency), median)
     again = record.recheck(role)
     wrong = again.text if again is not None and again.failed else wrong_text(record.error(role) or measurement.error)
     text = format_time(us)
@@ -72,7 +76,7 @@ def half_width_cell(record: RunRecord) -> Cell:
     of_what = "of the single launches, " if latency.has_block else ""
     tooltip = f"{INTERVAL_TIP} {of_what}{interval_range_text(latency)}{_parts(latency)}\n{method_of(record).known}"
     tone: Tone = "muted" if record.is_wrong("kernel") else ""
-    return Cell(half_width_text(latency), half, (f"{100 * half:.3g}",), tooltip, tone)
+    return Cell(half_width_text(latency), half, copied(record, "half_width"), tooltip, tone)
 
 
 def _parts(latency: Latency) -> str:
@@ -86,7 +90,7 @@ def spread_cell(record: RunRecord) -> Cell:
     if measurement is None:
         return missing_cell(2)
     low, high = measurement.latency.p20, measurement.latency.p80
-    plain = (f"{low:.6g}", f"{high:.6g}")
+    plain = copied(record, "p20", "p80")
     wrong = record.is_wrong("kernel")
     tooltip = f"p80 - p20 is {format_time(high - low)}"
     tone: Tone = "muted" if wrong else "" if record.started.device.mode == "cuda" else "warn"
@@ -94,7 +98,7 @@ def spread_cell(record: RunRecord) -> Cell:
 
 
 def ratio_cell(record: RunRecord) -> Cell:
-    """Who is faster, in the words of the headline; what is copied is SDPA's time over the kernel's."""
+    """Who is faster, in the words of the headline; what is copied is the baseline's time over the kernel's."""
     r, kernel = best_ratio(record), record.measurement("kernel")
     if r is None or kernel is None:
         return missing_cell(4)
@@ -108,23 +112,13 @@ def ratio_cell(record: RunRecord) -> Cell:
     figures = f"the quotient of the {figure_kind(kernel.latency)}s, with the intervals of both medians combined\n"
     how = "from paired rounds" if paired else f"{figures}not timed in turns: a drift between the two is not cancelled"
     level = "\nthe interval contains 1: which one is faster is open" if r.is_level else ""
+    baseline = named("baseline", record)
     tooltip = (
-        f"SDPA's time over the kernel's: {numbers[0]}\n"
-        f"{comparison_text(r, named('baseline', record))}: {bounds}, {how}"
+        f"{baseline}'s time over the kernel's: {numbers[0]}\n"
+        f"{comparison_text(r, baseline)}: {bounds}, {how}"
         f"{level}\n{kernel.latency.protocol} protocol"
     )
     return Cell(against_text(r), r.baseline_over_kernel, (*numbers, PAIRED if paired else NOT_PAIRED), tooltip)
-
-
-def throughput_cell(record: RunRecord) -> Cell:
-    kernel = record.measurement("kernel")
-    if record.started.device.mode == "interpreter":
-        return missing_cell(text="n/a", tooltip=record.started.device.mode_label)
-    value = TFLOPS(kernel) if kernel is not None else None
-    if value is None:
-        return missing_cell()
-    wrong = record.is_wrong("kernel")
-    return Cell(f"{value:.3g}", value, (f"{value:.4g}",), WORK_TEXT, "muted" if wrong else "", struck=wrong)
 
 
 def warnings_cell(record: RunRecord) -> Cell:

@@ -11,8 +11,10 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QStackedWi
 from workbench.run.events import Failed
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
+from workbench.ui.text.spans import colored, swatch_spans
 from workbench.ui.theme import Theme
-from workbench.words.runs import baseline_text, failure_words, kernel_text
+from workbench.words.names import baseline_text, kernel_text
+from workbench.words.results import failure_words
 
 LONGEST_MESSAGE = 700  # characters; the log holds the rest
 
@@ -29,15 +31,9 @@ def baseline_title(request: RunRequest | None, backend: str) -> str:
     return f"{name} ({chosen})" if chosen and name == "SDPA" else name
 
 
-def colored(text: str, color: str, bold: bool = False, size: int = 0) -> str:
-    """`text` as rich text in `color`; `size` in points, 0 for the label's own."""
-    style = f"color:{color};" + ("font-weight:bold;" if bold else "") + (f"font-size:{size}pt;" if size else "")
-    return f'<span style="{style}">{escape(text)}</span>'
-
-
 def swatch(text: str, color: str) -> str:
     """A square of `color` followed by `text`, as in a legend; the two are never parted."""
-    return f'<span style="color:{color}">■</span>&nbsp;{escape(text).replace(" ", "&nbsp;")}'
+    return "".join(span.html() for span in swatch_spans(text, color))
 
 
 class MessageCard(QWidget):
@@ -57,18 +53,15 @@ class MessageCard(QWidget):
         self.button = QPushButton()
         self.button.hide()
         # no alignment flags: an aligned label gets its size hint, which is too low for wrapped text
-        across, below = QHBoxLayout(), QHBoxLayout()
-        across.addStretch(1)
-        across.addWidget(self.label, 20)
-        across.addStretch(1)
-        below.addStretch(1)
-        below.addWidget(self.button)
-        below.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setSpacing(10)
         layout.addStretch(1)
-        layout.addLayout(across)
-        layout.addLayout(below)
+        for widget, stretch in ((self.label, 20), (self.button, 0)):
+            across = QHBoxLayout()
+            across.addStretch(1)
+            across.addWidget(widget, stretch)
+            across.addStretch(1)
+            layout.addLayout(across)
         layout.addStretch(1)
 
     def show_text(self, text: str, offer: str = "", tip: str = "") -> None:

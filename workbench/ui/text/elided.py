@@ -1,21 +1,35 @@
-"""Text that never overflows: it ends in an ellipsis where it does not fit, and its tooltip has the whole."""
+"""Labels that never overflow: what has no room is left out or ends in an ellipsis, and the tooltip has the whole."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from PyQt6.QtCore import QRectF, QSize, Qt
 from PyQt6.QtGui import QColor, QFont, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-LEAST_CHARACTERS = 9
+from workbench.ui.text.fit import fitted, text_width
+
+SPARE = 2  # px beyond a text's own
 WHOLE_CHARACTERS = 30  # average ones: a value as long as "interpreter, not GPU time" in bold is never cut
 
 
 class ElidedLabel(QWidget):
-    """One line of text in one colour. It asks for the room of the whole text and takes less."""
+    """One line of text in one colour. It asks for the room of the whole text and takes less.
 
-    def __init__(self, scale: float = 1.0, bold: bool = False, parent: QWidget | None = None) -> None:
+    Where that is too little for its shorter version too, it cuts that; unless it `cuts` nothing, as half a number would
+    mislead: then it shows none.
+    """
+
+    AROUND: ClassVar = QSize(SPARE, 0)  # px that it takes and its text does not
+    LEAST_CHARACTERS: ClassVar = 9
+
+    def __init__(
+        self, scale: float = 1.0, bold: bool = False, cuts: bool = True, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._text = self._short = ""
+        self._cuts = cuts
         self._color = QColor(Qt.GlobalColor.gray)
         font = QFont(self.font())
         font.setPointSizeF(font.pointSizeF() * scale)
@@ -32,9 +46,9 @@ class ElidedLabel(QWidget):
         return self._color
 
     def shown_text(self) -> str:
-        """The text as it is painted: whole, in its shorter version, or elided to the width there is."""
-        text = self._text if not self._short or self._fits(self._text) else self._short
-        return self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, self.width())
+        """The text as it is painted: whole, in its shorter version, or what is left of that."""
+        versions = (self._text, self._short or self._text, *([] if self._cuts else [""]))
+        return fitted(versions, self.width() - self.AROUND.width() + SPARE, self.font())
 
     def set_text(self, text: str, color: QColor, tooltip: str = "", short: str = "") -> None:
         """Show `text` in `color`, or `short` where there is less room; `tooltip` is the text itself unless given."""
@@ -46,17 +60,25 @@ class ElidedLabel(QWidget):
         self.setToolTip(tooltip or text)
         self.update()
 
+    def room_for(self, text: str) -> int:
+        """Pixels that the label takes to show `text`."""
+        return round(text_width(text, self.font())) + self.AROUND.width()
+
+    def width_of(self, whole: bool) -> int:
+        """Pixels for the whole text, or for the least of it that says something; 0 for none."""
+        if not self._text:
+            return 0
+        if whole or not self._cuts:
+            return self.room_for(self._text if whole else self._short or self._text)
+        return min(self.room_for(self._text), self.fontMetrics().averageCharWidth() * self.LEAST_CHARACTERS)
+
     def sizeHint(self) -> QSize:
         """Room for the whole text."""
-        return QSize(self.fontMetrics().horizontalAdvance(self._text) + 2, self.fontMetrics().height())
+        return QSize(self.width_of(True), self.fontMetrics().height() + self.AROUND.height())
 
     def minimumSizeHint(self) -> QSize:
-        """Room for its first few characters."""
-        least = self.fontMetrics().averageCharWidth() * LEAST_CHARACTERS
-        return QSize(min(self.sizeHint().width(), least), self.fontMetrics().height())
-
-    def _fits(self, text: str) -> bool:
-        return self.fontMetrics().horizontalAdvance(text) <= self.width()
+        """Room for its first few characters; none for what goes before anything beside it is cut."""
+        return QSize(self.width_of(False) if self._cuts else 0, self.sizeHint().height())
 
     def paintEvent(self, _: QPaintEvent | None) -> None:
         painter = QPainter(self)
@@ -66,59 +88,27 @@ class ElidedLabel(QWidget):
 
 
 class Badge(ElidedLabel):
-    """A framed label, at the right that takes only the room that is left."""
+    """A label in a frame that is as wide as what is shown, at the right; `ground` is the alpha of its colour in it."""
 
-    PADDING = 8
+    AROUND = QSize(16, 8)
+    LEAST_CHARACTERS = 18
 
-    def shown_text(self) -> str:
-        room = self.width() - 2 * self.PADDING
-        return self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, room)
-
-    def sizeHint(self) -> QSize:
-        """As little as possible, so that the results keep their room."""
-        return self.minimumSizeHint()
-
-    def minimumSizeHint(self) -> QSize:
-        least = self.fontMetrics().averageCharWidth() * 2 * LEAST_CHARACTERS
-        return QSize(least, self.fontMetrics().height() + self.PADDING)
-
-    def whole_width(self) -> int:
-        """Room for the whole text in its frame, px."""
-        return self.fontMetrics().horizontalAdvance(self._text) + 2 * self.PADDING + 2
+    def __init__(self, ground: int = 0, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._ground = ground
 
     def paintEvent(self, _: QPaintEvent | None) -> None:
-        text = self.shown_text()
-        width = self.fontMetrics().horizontalAdvance(text) + 2 * self.PADDING
+        text, ground = self.shown_text(), QColor(self._color)
+        ground.setAlpha(self._ground)
+        width = min(self.room_for(text), self.width())
         frame = QRectF(self.width() - width + 0.5, 0.5, width - 1, self.height() - 1)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(self._color)
+        painter.setBrush(ground)
         painter.drawRoundedRect(frame, 4, 4)
         painter.drawText(frame, Qt.AlignmentFlag.AlignCenter, text)
         painter.end()
-
-
-class Note(ElidedLabel):
-    """A line with a shorter version of itself, for where the whole does not fit; half a number would mislead."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
-
-    def set_texts(self, text: str, short: str, color: QColor, tooltip: str = "") -> None:
-        """Show `text` or, where there is little room, `short`."""
-        self.set_text(text, color, tooltip, short)
-
-    def shown_text(self) -> str:
-        return next((text for text in (self._text, self._short) if self._fits(text)), "")
-
-    def width_of(self, whole: bool) -> int:
-        """Room for the whole text or for its shorter version, px; 0 for none."""
-        text = self._text if whole else self._short or self._text
-        return self.fontMetrics().horizontalAdvance(text) + 2 if text else 0
-
-    def minimumSizeHint(self) -> QSize:
-        """None: it goes before the value is cut."""
-        return QSize(0, self.fontMetrics().height())
 
 
 class Block(QWidget):
@@ -126,9 +116,7 @@ class Block(QWidget):
 
     def __init__(self, scale: float = 1.55, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.caption = ElidedLabel()
-        self.value = ElidedLabel(scale, bold=scale > 1)
-        self.note = Note()
+        self.caption, self.value, self.note = ElidedLabel(), ElidedLabel(scale, bold=scale > 1), ElidedLabel(cuts=False)
         self.note.hide()
         beside = QHBoxLayout()
         beside.setSpacing(5)
@@ -146,17 +134,14 @@ class Block(QWidget):
     def set_value(self, text: str, color: QColor, tooltip: str = "", short: str = "") -> None:
         """Show `text` or `short`, of which as much as WHOLE_CHARACTERS keeps its room longer than all else."""
         self.value.set_text(text, color, tooltip, short)
-        self.value.setMinimumWidth(self._least())
+        most = self.value.fontMetrics().averageCharWidth() * WHOLE_CHARACTERS
+        self.value.setMinimumWidth(min(self.value.width_of(True), most))
 
     def set_note(self, text: str, short: str, color: QColor, tooltip: str = "") -> None:
         """Show `text` or its `short` version beside the value; nothing with an empty one."""
-        self.note.set_texts(text, short, color, tooltip)
+        self.note.set_text(text, color, tooltip, short)
         self.note.setVisible(bool(text))
 
     def minimumSizeHint(self) -> QSize:
         """The value keeps its room longer than the caption."""
-        return QSize(self._least(), super().minimumSizeHint().height())
-
-    def _least(self) -> int:
-        whole = self.value.fontMetrics().averageCharWidth() * WHOLE_CHARACTERS
-        return min(self.value.sizeHint().width(), whole)
+        return QSize(self.value.minimumWidth(), super().minimumSizeHint().height())

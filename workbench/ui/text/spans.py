@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from PyQt6.QtCore import QEvent, QSize, Qt
-from PyQt6.QtGui import QFont, QFontMetricsF, QResizeEvent
+from PyQt6.QtGui import QFont, QResizeEvent
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-ELLIPSIS = "…"
+from workbench.ui.text.fit import ELLIPSIS, elided, level, text_height, text_width
+
+
+def colored(text: str, color: str, bold: bool = False, size: int = 0, space: str = " ") -> str:
+    """`text` as rich text; `color` "" is the label's own, `size` is in points, 0 for the label's own."""
+    style = (f"color:{color};" if color else "") + ("font-weight:bold;" if bold else "")
+    style += f"font-size:{size}pt;" if size else ""
+    return f'<span style="{style}">{escape(text).replace(" ", space)}</span>'
 
 
 @dataclass(frozen=True)
 class Span:
-    """A piece of a line; `color` "" is the label's own, `size` is in points, 0 for the label's own."""
+    """A piece of a line, with what `colored` takes."""
 
     text: str
     color: str = ""
@@ -24,10 +31,15 @@ class Span:
 
     def html(self) -> str:
         """The piece as rich text; its spaces stay."""
-        style = f"color:{self.color};" if self.color else ""
-        style += "font-weight:bold;" if self.bold else ""
-        style += f"font-size:{self.size}pt;" if self.size else ""
-        return f'<span style="{style}">{escape(self.text).replace(" ", "&nbsp;")}</span>'
+        return colored(self.text, self.color, self.bold, self.size, space="&nbsp;")
+
+    def font(self, own: QFont) -> QFont:
+        """The font of the piece in a label whose `own` it may be."""
+        font = QFont(own)
+        font.setBold(self.bold)
+        if self.size:
+            font.setPointSize(self.size)
+        return font
 
 
 def swatch_spans(name: str, color: str) -> list[Span]:
@@ -44,8 +56,7 @@ class SpanLine(QLabel):
 
     def __init__(self, elides: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._spans: tuple[Span, ...] = ()
-        self._shorter: tuple[tuple[Span, ...], ...] = ()
+        self._versions: tuple[tuple[Span, ...], ...] = ((),)
         self._elides = elides
         self._group: tuple[SpanLine, ...] = (self,)
         self._size = QSize(3, self.fontMetrics().height())
@@ -53,28 +64,28 @@ class SpanLine(QLabel):
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
-    def set_spans(self, spans: Sequence[Span], tooltip: str = "", shorter: Sequence[Sequence[Span]] = ()) -> None:
-        """Show `spans`, or one of `shorter` (longest first); `tooltip` is the whole line unless given."""
-        spans, versions = tuple(spans), tuple(map(tuple, shorter))
-        self.setToolTip(tooltip or self._plain(spans))
-        if (spans, versions) != (self._spans, self._shorter):
-            self._spans, self._shorter = spans, versions
-            self.setAccessibleName(self._plain(spans))
+    def set_spans(self, *versions: Sequence[Span], tooltip: str = "") -> None:
+        """Show one of `versions`, from the longest to the shortest; `tooltip` is the whole line unless given."""
+        given = tuple(map(tuple, versions))
+        self.setToolTip(tooltip or _plain(given[0]))
+        if given != self._versions:
+            self._versions = given
+            self.setAccessibleName(self.plain())
             self._measure()
             for line in self._group:
                 line._fit()
 
     def plain(self) -> str:
         """The whole line without its colours."""
-        return self._plain(self._spans)
+        return _plain(self._versions[0])
 
     def shown(self) -> str:
         """The line as it is painted."""
-        return self._plain(self._fitting())
+        return _plain(self._fitting())
 
     def colors(self) -> dict[str, str]:
         """The colour of each piece."""
-        return {span.text.strip(): span.color for span in self._spans}
+        return {span.text.strip(): span.color for span in self._versions[0]}
 
     def sizeHint(self) -> QSize:
         """Room for the whole line."""
@@ -99,8 +110,9 @@ class SpanLine(QLabel):
 
     def _measure(self) -> None:
         """Note the size of the whole line; the layout, which may be the window's, is asked only if it is another."""
-        height = max((self._metrics(span).height() for span in self._spans), default=self.fontMetrics().height())
-        size = QSize(int(self._length(self._spans)) + 3, round(height))
+        spans = self._versions[0] or (Span(""),)
+        height = max(text_height(span.font(self.font())) for span in spans)
+        size = QSize(int(self._length(spans)) + 3, round(height))
         if size != self._size:
             self._size = size
             self.updateGeometry()
@@ -108,48 +120,30 @@ class SpanLine(QLabel):
     def _fit(self) -> None:
         super().setText("".join(span.html() for span in self._fitting()))
 
-    def _fitting(self) -> list[Span]:
+    def _fitting(self) -> Sequence[Span]:
         """The spans that fit, the last of them elided."""
-        versions = (self._spans, *self._shorter)
-        level = max(line._level() for line in self._group)
-        if level < len(versions):
-            return list(versions[level])
-        return self._elided(versions[-1]) if self._elides else list(self._spans)
-
-    def _level(self) -> int:
-        """How many times the line must be shortened to fit; more than it can be where it never does."""
-        room, versions = float(self.width()), (self._spans, *self._shorter)
-        return next((i for i, spans in enumerate(versions) if self._length(spans) + 2 <= room), len(versions))
+        if not self._elides:
+            return self._versions[0]
+        found = max(level(line._versions, line.width() - 2, line._length) for line in self._group)
+        return self._versions[found] if found < len(self._versions) else self._elided(self._versions[-1])
 
     def _elided(self, spans: Sequence[Span]) -> list[Span]:
         room, result = float(self.width()), list[Span]()
         for i, span in enumerate(spans):
-            width = self._width(span, span.text)
-            after = self._width(span, ELLIPSIS) if i + 1 < len(spans) else 0.0
-            if width + after <= room:
-                result.append(span)
-                room -= width
-                continue
-            text = self._metrics(span).elidedText(span.text, Qt.TextElideMode.ElideRight, max(0.0, room - 2))
-            return [*result, Span(text or ELLIPSIS, span.color, span.bold, span.size)]
+            width = self._length([span])
+            after = self._length([replace(span, text=ELLIPSIS)]) if i + 1 < len(spans) else 0.0
+            if width + after > room:
+                return [*result, replace(span, text=elided(span.text, room - 2, span.font(self.font())) or ELLIPSIS)]
+            result.append(span)
+            room -= width
         return result
 
-    def _metrics(self, span: Span) -> QFontMetricsF:
-        font = QFont(self.font())
-        font.setBold(span.bold)
-        if span.size:
-            font.setPointSize(span.size)
-        return QFontMetricsF(font)
-
     def _length(self, spans: Sequence[Span]) -> float:
-        return sum(self._width(span, span.text) for span in spans)
+        return sum(text_width(span.text, span.font(self.font())) for span in spans)
 
-    def _width(self, span: Span, text: str) -> float:
-        return self._metrics(span).horizontalAdvance(text)
 
-    @staticmethod
-    def _plain(spans: Sequence[Span]) -> str:
-        return "".join(span.text for span in spans)
+def _plain(spans: Sequence[Span]) -> str:
+    return "".join(span.text for span in spans)
 
 
 def shorten_together(*lines: SpanLine) -> None:

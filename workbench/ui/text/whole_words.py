@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import QModelIndex
-from PyQt6.QtGui import QFontMetrics, QPainter
+from PyQt6.QtGui import QFont, QPainter
 from PyQt6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-ELLIPSIS = "…"
+from workbench.ui.text.fit import ELLIPSIS, ever_shorter, longest, text_width
 
 
-def fitting(text: str, room: int, metrics: QFontMetrics, is_number: bool) -> str:
+def fitting(text: str, room: int, font: QFont, is_number: bool) -> str:
     """As many whole words of `text` as `room` px hold, of a number all or none; an ellipsis stands for the rest.
 
     A first word that is too long is left to be cut, if it holds no digit. Nothing is shown in less room than the
     ellipsis takes.
     """
-    if metrics.horizontalAdvance(ELLIPSIS) > room:
+    words = [text] if is_number else text.split(" ")
+    shorter = [f"{some} {ELLIPSIS}" for some in ever_shorter(words, " ")[1:]]
+    last = ELLIPSIS if is_number or any(sign.isdigit() for sign in words[0]) else text
+    if text_width(ELLIPSIS, font) > room:
         return ""
-    if metrics.horizontalAdvance(text) <= room:
-        return text
-    parts = [] if is_number else text.split(" ")
-    for count in range(len(parts) - 1, 0, -1):
-        shorter = f"{' '.join(parts[:count])} {ELLIPSIS}"
-        if metrics.horizontalAdvance(shorter) <= room:
-            return shorter
-    return ELLIPSIS if is_number or any(sign.isdigit() for sign in parts[0]) else text
+    return longest([text, *shorter, last], room, lambda version: text_width(version, font))
 
 
 class WholeWords(QStyledItemDelegate):
@@ -50,13 +46,12 @@ class WholeWords(QStyledItemDelegate):
         super().initStyleOption(option, index)
         if option is not None and option.rect.width() > 0:
             is_number = index.column() in self._numbers
-            option.text = fitting(option.text or "", self._room(option), option.fontMetrics, is_number)
+            option.text = fitting(option.text or "", self._room(option), option.font, is_number)
 
     def _room(self, option: QStyleOptionViewItem) -> int:
         """Pixels that the style leaves for the text of a cell, one less than it says: it rounds widths up."""
         style = self._view.style()
-        if style is None:
-            return option.rect.width()
+        assert style is not None
         margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, self._view) + 1
         place = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, self._view)
         return place.width() - 2 * margin - 1

@@ -8,12 +8,12 @@ from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QMessageBox, QWidget
 
 from workbench.analysis.estimate import ASK_ABOVE_SECONDS, measured_seconds_per_tile
+from workbench.analysis.numbers import duration_text
 from workbench.run.events import Measured, RunEvent, Started
 from workbench.run.request import RunRequest
 from workbench.ui.form.controls import Controls
 from workbench.ui.window.actions import Actions
 from workbench.ui.worker import RunWorker
-from workbench.words.runs import duration_text
 
 AUTO_RUN_PAUSE_MS = 300
 

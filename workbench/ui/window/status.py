@@ -7,6 +7,7 @@ from typing import assert_never
 
 from PyQt6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 
+from workbench.analysis.numbers import duration_text
 from workbench.run.environment import DeviceInfo
 from workbench.run.events import (
     CeilingsMeasured,
@@ -26,7 +27,6 @@ from workbench.run.events import (
     Tensors,
     TileStates,
 )
-from workbench.words.runs import duration_text
 from workbench.words.times import steps_text
 
 

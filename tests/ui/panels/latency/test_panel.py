@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 from kernels.plain.tiles import TileConfig
 from tests.samples import GPU, INTERPRETER, events_of, make_record, recorded_state
 from tests.ui.growing import grow
-from workbench.analysis.metrics import format_time
-from workbench.run.device_state import DeviceTrace
+from workbench.analysis.numbers import format_time
+from workbench.run.device_state import DeviceReadings
 from workbench.run.environment import INTERPRETER_LABEL
 from workbench.run.events import DeviceState, Failed, Finished, Measured, Samples
 from workbench.run.library import Library
@@ -27,7 +27,7 @@ from workbench.stats.summary import Interval
 from workbench.ui.panels.latency.panel import LatencyPanel
 from workbench.ui.panels.latency.run import run_lines
 from workbench.ui.panels.latency.trend import MOST_LABEL, MOST_SYMBOL
-from workbench.ui.plots.axes import text_height
+from workbench.ui.text.fit import text_height
 from workbench.ui.theme import load_theme
 
 PROBLEM = Problem(32, 64, 16)
@@ -496,7 +496,7 @@ def test_the_strip_is_shown_live_and_hidden_with_a_reason_where_nothing_can_be_r
     grow(panel, recorded_state("throttled"))
     panel.tick()
     assert not panel.strip.isHidden()
-    feed(panel, replace(record, device_state=DeviceState(DeviceTrace.without("on the interpreter there is no GPU"))))
+    feed(panel, replace(record, device_state=DeviceState(DeviceReadings.without("on the interpreter there is no GPU"))))
     assert panel.strip.isHidden()
     assert "no device state: on the interpreter there is no GPU" in panel.header.clock.toolTip()
 

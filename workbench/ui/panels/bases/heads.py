@@ -8,7 +8,7 @@ from PyQt6.QtCore import QSize, pyqtSignal
 from PyQt6.QtWidgets import QComboBox
 
 from workbench.run.request import Problem
-from workbench.words.runs import head_text
+from workbench.words.names import head_text
 
 ARROW_WIDTH = 46  # px of the arrow, the padding and the frame
 

@@ -38,7 +38,7 @@ class KnownCeilings:
     def look_at(self, run: RunRecord) -> bool:
         """Learn which GPU the shown run is of; whether that was new."""
         started, state = run.started, run.device_state
-        uuid = state.trace.facts.uuid if state is not None else ""
+        uuid = state.readings.facts.uuid if state is not None else ""
         was, self._shown = self._shown, _Shown(uuid, started.provenance.power_limit_w, started.ceilings)
         return self._shown != was
 

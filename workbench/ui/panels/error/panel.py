@@ -15,12 +15,12 @@ from workbench.ui.panels.bases.maps import MapPanel
 from workbench.ui.panels.error.profiles import Profiles
 from workbench.ui.panels.error.words import LEFT_OUT_TEXT, details_text, judgement_spans, summary_spans
 from workbench.ui.places import Place
-from workbench.ui.plots.axes import text_height
 from workbench.ui.plots.heatmap import HeatmapView
 from workbench.ui.text.cards import Empty, PlotStack, baseline_title, kernel_title
+from workbench.ui.text.fit import text_height
 from workbench.ui.text.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
-from workbench.words.runs import OTHER_BASELINES, head_text
+from workbench.words.names import OTHER_BASELINES, head_text
 
 EMPTY = Empty(
     "Press Run (F5) to compare the kernel's output with float64 attention.",
@@ -120,10 +120,9 @@ class ErrorPanel(MapPanel):
         request = run.started.request
         is_kernel = checked.role == "kernel"
         title = kernel_title(request) if is_kernel else baseline_title(request, checked.backend)
-        whole, *shorter = judgement_spans(checked, run.recheck(checked.role), title, self.theme)
-        self.judgement.set_spans(whole, shorter=shorter)
-        whole, *shorter = summary_spans(checked, beside, self.problem)
-        self.stats.set_spans(whole, f"{details_text(checked, beside, self.problem)}\n\n{HINT}", shorter)
+        self.judgement.set_spans(*judgement_spans(checked, run.recheck(checked.role), title, self.theme))
+        tip = f"{details_text(checked, beside, self.problem)}\n\n{HINT}"
+        self.stats.set_spans(*summary_spans(checked, beside, self.problem), tooltip=tip)
         self.kernel_button.setEnabled(run.check("kernel") is not None)
         self.baseline_button.setEnabled(baseline is not None)
         self.baseline_button.setText(baseline.backend if baseline and baseline.backend in OTHER_BASELINES else "SDPA")

@@ -7,8 +7,10 @@ import pyqtgraph as pg
 
 from workbench.stats.arrays import FloatArray
 from workbench.ui.plots.axes import BREAK, IndexAxis, ValueAxis, name_height, side_width
-from workbench.ui.plots.common import make_plot, pool, scale_exponent, style_plot, times_ten
 from workbench.ui.plots.heatmap import GAP, HeatmapView
+from workbench.ui.plots.map_cells import pool
+from workbench.ui.plots.scale import scale_exponent, times_ten
+from workbench.ui.plots.themed import make_plot, style_plot
 from workbench.ui.theme import Theme
 
 ROWS_WIDTH, COLUMNS_HEIGHT = 70, 60  # px of the profiles

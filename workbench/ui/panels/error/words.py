@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from workbench.analysis.numbers import number
 from workbench.run.events import Checked, Rechecked
 from workbench.run.measurement import ErrorStats
 from workbench.run.request import Problem
+from workbench.ui.text.fit import ever_shorter
 from workbench.ui.text.spans import Span
 from workbench.ui.theme import Theme
-from workbench.words.runs import baseline_text, head_text, number
+from workbench.words.names import baseline_text, head_text
 
 LEFT_OUT_TEXT = "not compared: the row sees no key"
 
@@ -52,7 +54,7 @@ def summary_spans(checked: Checked, other: Checked | None, problem: Problem) -> 
     ]
     if other is not None:
         parts.insert(1, _other_text(other))
-    return [*([Span(" · ".join(parts[:end]))] for end in range(len(parts), 0, -1)), [Span(place)]]
+    return [*([Span(text)] for text in ever_shorter(parts)), [Span(place)]]
 
 
 def details_text(checked: Checked, other: Checked | None, problem: Problem) -> str:

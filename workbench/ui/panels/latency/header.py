@@ -6,6 +6,7 @@ from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
 from workbench.run.measurement import Role
 from workbench.ui.panels.latency.run import LatencyRun
+from workbench.ui.text.fit import ever_shorter
 from workbench.ui.text.spans import Span, SpanLine, shorten_together
 from workbench.ui.theme import Theme
 
@@ -47,13 +48,10 @@ class LatencyHeader(QWidget):
             return
         details = run.details()
         for role, line in self._legends():
-            whole, *shorter = run.legend(role, theme)
-            line.set_spans(whole, run.wrong_text() if role == "kernel" else "", shorter)
-        self.clock.set_spans(run.clock(theme), details)
+            line.set_spans(*run.legend(role, theme), tooltip=run.wrong_text() if role == "kernel" else "")
+        self.clock.set_spans(run.clock(theme), tooltip=details)
         self.clock.setVisible(bool(run.clock(theme)))
-        parts = run.protocol()
-        versions = [[Span(" · ".join(parts[:end]), theme.muted)] for end in range(len(parts), 0, -1)]
-        self.protocol.set_spans(versions[0], details, versions[1:])
+        self.protocol.set_spans(*([Span(text, theme.muted)] for text in ever_shorter(run.protocol())), tooltip=details)
 
     def plain(self) -> str:
         """All of it, line by line."""

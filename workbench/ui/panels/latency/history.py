@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels.plain.tiles import TileConfig
-from workbench.analysis.metrics import format_range, format_time, interval_of
+from workbench.analysis.metrics import interval_of
+from workbench.analysis.numbers import counted, format_range, format_time
 from workbench.run.events import Failed, Finished, Started
 from workbench.run.measurement import ROLES, Latency, Role
 from workbench.run.record import RunKey, RunRecord
 from workbench.ui.panels.latency.launches import Launches
 from workbench.ui.text.cards import baseline_title
-from workbench.words.runs import FAILURE_WORDS, kernel_text
-from workbench.words.times import counted, figure_kind, figure_text
+from workbench.words.names import kernel_text
+from workbench.words.results import FAILURE_WORDS
+from workbench.words.times import figure_kind, figure_text
 
 MOST_RUNS = 40
 MEDIAN, AVERAGE = "median", "block average"  # kinds of figures

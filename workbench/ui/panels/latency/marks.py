@@ -14,8 +14,9 @@ from workbench.analysis.metrics import interval_of
 from workbench.run.measurement import Latency, Role
 from workbench.stats.modes import Modes
 from workbench.ui.panels.latency.history import block_average
-from workbench.ui.plots.axes import text_width
-from workbench.ui.plots.common import DRAWN, TimeScale
+from workbench.ui.plots.scale import TimeScale
+from workbench.ui.plots.themed import DRAWN
+from workbench.ui.text.fit import longest, text_width
 from workbench.ui.theme import Theme
 from workbench.words.times import modes_text
 
@@ -92,8 +93,7 @@ class LatencyMarks:
             lower, upper = self._modes[role]
             is_under = i == 0 if len(self._modes) > 1 else upper > low + 0.85 * (high - low)
             is_under = is_under and lower > low + 0.1 * (high - low)
-            texts = self._texts[role]
-            self.labels[role].setText(next((text for text in texts if text_width(text) <= room), texts[-1]))
+            self.labels[role].setText(longest(self._texts[role], room, text_width))
             self.labels[role].setAnchor((1.0, 0.0 if is_under else 1.0))
             self.labels[role].setPos(right, lower if is_under else upper)
 

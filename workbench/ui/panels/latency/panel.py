@@ -21,9 +21,10 @@ from workbench.ui.panels.latency.run import LatencyRun, run_lines
 from workbench.ui.panels.latency.trend import MOST_LABEL, HistoryPlot
 from workbench.ui.places import Place
 from workbench.ui.plots.axes import side_width
-from workbench.ui.plots.common import DRAWN, TimeScale, reach, time_scale
 from workbench.ui.plots.kept_picture import PlotArea
+from workbench.ui.plots.scale import TimeScale, reach, time_scale
 from workbench.ui.plots.strip import DeviceStrip
+from workbench.ui.plots.themed import DRAWN
 from workbench.ui.text.cards import Empty, HoverCard, PlotStack
 from workbench.ui.theme import Theme
 

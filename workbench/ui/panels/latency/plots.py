@@ -15,16 +15,10 @@ from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.latency.launches import Launches
 from workbench.ui.panels.latency.marks import LatencyMarks
 from workbench.ui.plots.axes import CountAxis, IndexAxis, ValueAxis
-from workbench.ui.plots.common import (
-    DRAWN,
-    TimeScale,
-    bin_counts,
-    histogram_edges,
-    make_plot,
-    step_outline,
-    style_plot,
-)
+from workbench.ui.plots.histogram import bin_counts, histogram_edges, step_outline
 from workbench.ui.plots.point_cloud import PointCloud
+from workbench.ui.plots.scale import TimeScale
+from workbench.ui.plots.themed import DRAWN, make_plot, style_plot
 from workbench.ui.theme import Theme
 
 HOVER_PIXELS = 14.0

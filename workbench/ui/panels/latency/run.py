@@ -7,19 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.analysis.metrics import format_range, format_time
+from workbench.analysis.numbers import counted, format_range, format_time
 from workbench.run.environment import INTERPRETER_LABEL
 from workbench.run.measurement import ROLES, Latency, Role
+from workbench.run.protocols import protocol_of
 from workbench.run.record import RunRecord
 from workbench.ui.panels.latency.history import HistoryRun, Spread, spreads_of
 from workbench.ui.panels.latency.launches import Launches
 from workbench.ui.panels.latency.marks import BAND_ALPHA
-from workbench.ui.text.cards import baseline_title, colored, kernel_title, swatch
-from workbench.ui.text.spans import Span, swatch_spans
+from workbench.ui.text.cards import baseline_title, kernel_title, swatch
+from workbench.ui.text.spans import Span, colored, swatch_spans
 from workbench.ui.theme import Theme
-from workbench.words.known import no_trace_text, timed_seconds
-from workbench.words.runs import heads_text, kind_text, splits_text
-from workbench.words.times import counted, ended_text, launches_text, modes_text, protocol_tip
+from workbench.words.known import no_readings_text
+from workbench.words.names import heads_text, kind_text, splits_text
+from workbench.words.times import counts_text, ended_text, modes_text, protocol_tip, timed_seconds
 
 INDENT = "&nbsp;" * 4  # of what belongs to the line above
 
@@ -113,28 +114,14 @@ class LatencyRun:
         """How the times were obtained, and of what problem beside its shape, the most important first."""
         latency = next(iter(self.latencies.values()), None)
         problem = self.record.started.request.problem
-        parts = [f"{self.protocol_name} protocol", self._counts_text()]
+        taken = [self.latencies.get(role, len(launches)) for role, launches in self.launches.items()]
+        parts = [f"{self.protocol_name} protocol", counts_text(protocol_of(self.protocol_name), taken)]
         parts += [counted(latency.warmups, "warm-up")] if latency is not None else []
         parts += [kind_text(problem), heads_text(problem), *self._clock_words()]
         parts += [counted(latency.rounds, "round")] if latency is not None and latency.rounds else []
         late = sum(latency.late_samples for latency in self.latencies.values())
         parts += [f"{counted(late, 'sample')} may hold launch cost"] if late else []
         return [part for part in parts if part]
-
-    def _counts_text(self) -> str:
-        """How many launches there are of each: "50 launches each", "320 replays × 25 launches + 12 launches"."""
-        latencies, samples = self.latencies, self.launches
-        unit = ("replay",) if self.protocol_name == "graph" else ("launch", "launches")
-        counts = [
-            launches_text(latencies[role]) if role in latencies else counted(len(launches), *unit)
-            for role, launches in samples.items()
-        ]
-        if len(set(counts)) == 1:
-            return counts[0] + " each" * (len(counts) > 1)
-        words = {count.rpartition(" ")[2] for count in counts}
-        if len(words) == 1 and not any("×" in count for count in counts):
-            return f"{' + '.join(count.partition(' ')[0] for count in counts)} {words.pop()}"
-        return " + ".join(counts)
 
     def details(self) -> str:
         """How the times were obtained, in full, for a tooltip."""
@@ -147,7 +134,7 @@ class LatencyRun:
 
     def _endings(self) -> list[str]:
         """How the timing of each ended, and what was found about its times."""
-        seconds = timed_seconds(self.record.device_state.trace) if self.record.device_state is not None else None
+        seconds = timed_seconds(self.record.device_state.readings) if self.record.device_state is not None else None
         lines = []
         for role, latency in self.latencies.items():
             parts = [ended_text(latency, self.record.started.request, seconds), latency.launch_bound]
@@ -155,13 +142,13 @@ class LatencyRun:
             parts += [latency.drift.text] if latency.drift is not None else []
             title = self.title(role)
             lines.append(f"{title}: {', '.join(filter(None, parts))}")
-            lines += [f"{title}: {note}" for note in latency.notes]
+            lines += [f"{title}: {note.text}" for note in latency.notes]
         return lines
 
     def no_strip(self) -> str:
         """Why there is no strip of the device's state; "" where there is one, or the run is not that far."""
         if self.record.device_state is not None:
-            return no_trace_text(self.record.device_state.trace)
+            return no_readings_text(self.record.device_state.readings)
         return "no device state was recorded with this run" if self.record.end is not None else ""
 
     def swatch(self, role: Role, theme: Theme) -> str:
@@ -191,7 +178,7 @@ def run_lines(run: HistoryRun, theme: Theme) -> list[str]:
     """One run of the history, in words; lines that a narrow panel has room for."""
     tile = run.tile
     splits = f", {splits_text(tile)} splits" if tile.splits != 1 else ""
-    lines = [f"<b>{run.kernel} {tile.label}</b>, {tile.num_warps} warps, {tile.num_stages} stages{splits}"]
+    lines = [f"<b>{run.kernel} {tile.label}</b>, {', '.join(tile.option_words)}{splits}"]
     lines += [f"{run.protocol} protocol", *run.made_with.lines]
     lines += [colored(run.unfinished, theme.warn, bold=True)] if run.unfinished else []
     names: dict[Role, str] = {"kernel": "kernel", "baseline": run.baseline}

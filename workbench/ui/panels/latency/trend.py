@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, QRectF, Qt
-from PyQt6.QtGui import QFontMetricsF
-from PyQt6.QtWidgets import QApplication
 
+from kernels.plain.launch_options import LAUNCH_OPTIONS
 from workbench.run.measurement import Role
 from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.latency.history import AVERAGE, MEDIAN, Figure, HistoryRun
 from workbench.ui.panels.latency.plots import time_plot
-from workbench.ui.plots.axes import NamedAxis, text_height, text_width
-from workbench.ui.plots.common import DRAWN, TimeScale, reach, style_plot, time_scale
+from workbench.ui.plots.axes import NamedAxis
+from workbench.ui.plots.scale import TimeScale, reach, time_scale
+from workbench.ui.plots.themed import DRAWN, style_plot
+from workbench.ui.text.fit import elided, text_height, text_width
 from workbench.ui.theme import Theme
-from workbench.words.runs import splits_text
+from workbench.words.names import splits_text
 
 MOST_LABEL = 110.0  # px of an upright label; all plots of the panel give up as much height
 SYMBOLS = ("o", "s", "t", "d", "h", "star", "+")  # one for each kernel and precision, in the order of their first runs
@@ -41,8 +42,7 @@ class Placed:
 
 def _upright_text(label: str, most: float) -> str:
     """A label in one line, cut off where it is longer than `most` pixels."""
-    metrics = QFontMetricsF(QApplication.font())
-    return metrics.elidedText(label.replace("\n", " "), Qt.TextElideMode.ElideRight, most)
+    return elided(label.replace("\n", " "), most)
 
 
 class RunAxis(NamedAxis):
@@ -237,12 +237,13 @@ class HistoryPlot:
 def tile_labels(runs: Sequence[HistoryRun]) -> list[str]:
     """The tile of each run, with those of its launch options in which the runs differ: "16×16 w8 s1 4 splits"."""
     tiles = [run.tile for run in runs]
-    warps, stages = (len({getattr(t, name) for t in tiles}) > 1 for name in ("num_warps", "num_stages"))
+    differing = [option for option in LAUNCH_OPTIONS if len({getattr(t, option.name) for t in tiles}) > 1]
     splits = len({t.splits for t in tiles}) > 1
     return [
         t.label
-        + (f" w{t.num_warps}" if warps else "")
-        + (f" s{t.num_stages}" if stages else "")
+        + "".join(
+            f" {option.mark}{getattr(t, option.name)}" for option in differing if option.said(getattr(t, option.name))
+        )
         + (f" {splits_text(t)} splits" if splits and t.splits != 1 else "")
         for t in tiles
     ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from kernels.plain.spec import KernelSpec
 from kernels.plain.tiles import TileConfig, with_resolved_splits
-from kernels.plain.traffic import Requested, requested
-from workbench.analysis.metrics import format_time
+from kernels.plain.traffic import Requested
+from workbench.analysis.numbers import format_time
 from workbench.analysis.traffic import (
     Materialised,
     least_bytes,
@@ -16,19 +16,17 @@ from workbench.analysis.traffic import (
     movable_bytes,
     size_text,
 )
-from workbench.analysis.validate import BLOCK_RANGE
 from workbench.run.ceilings import Ceilings
-from workbench.run.environment import VariantInfo
 from workbench.run.events import Started
 from workbench.run.measurement import Measurement
-from workbench.run.request import Problem, RunRequest
+from workbench.run.request import Problem
 
 
 @dataclass(frozen=True)
 class MemoryNumbers:
     """Sizes in bytes of one run. `curve` is what the kernel would request for each allowed BLOCK_M.
 
-    `requested` is None for a kernel whose loads and stores nobody has counted. `movable` is what the device copies in
+    `requested` is None for a kernel that nobody here knows. `movable` is what the device copies in
     `us`, the kernel's figure under `protocol`, at its ceiling: None where one of the two is not known.
     """
 
@@ -54,7 +52,7 @@ class MemoryNumbers:
         asked = self.requested
         if asked is None:
             whole = f"S and P would be {size_text(self.whole.together)}"
-            return f"{whole}. What {self.kernel} requests of memory is not counted."
+            return f"{whole}. What {self.kernel} requests of memory is not known."
         if asked.scores:
             text = f"This kernel writes S and P, {size_text(self.whole.together)}, and reads them again: it "
         else:
@@ -90,9 +88,10 @@ def _times(value: float, least: float) -> str:
 
 
 def numbers_of(
-    started: Started, kernel: Measurement | None, variants: Sequence[VariantInfo], ceilings: Ceilings | None
+    started: Started, kernel: Measurement | None, spec: KernelSpec | None, ceilings: Ceilings | None
 ) -> MemoryNumbers:
-    """The numbers of the run that `started`; `kernel` is its measurement, if there is one yet."""
+    """The numbers of the run that `started`; `kernel` is its measurement, if there is one yet, `spec` its
+    kernel's, if that is known."""
     request = started.request
     problem = request.problem
     launched = kernel.tile if kernel is not None and kernel.tile is not None else request.tile
@@ -105,41 +104,31 @@ def numbers_of(
         whole=materialised(problem),
         least=least_bytes(problem),
         moved_if_materialised=materialised_traffic(problem),
-        requested=_requested(started, tile),
-        curve=_curve(request, started, tile, variants),
+        requested=_requested(started, tile, spec) if spec is not None else None,
+        curve=_curve(started, tile, spec) if spec is not None else (),
         us=us,
         protocol=kernel.latency.protocol if kernel is not None else "",
         movable=movable_bytes(us, ceilings) if us is not None and ceilings is not None else None,
     )
 
 
-def _requested(started: Started, tile: TileConfig) -> Requested | None:
+def _requested(started: Started, tile: TileConfig, spec: KernelSpec) -> Requested:
     """What a launch of the run's kernel with `tile`, its splits resolved, asks for."""
     request = started.request
-    interpreted = started.device.mode == "interpreter"
-    return requested(request.kernel, request.problem, tile, request.precision, interpreted)
+    return spec.requested(request.problem, tile, request.precision, started.device.mode == "interpreter")
 
 
-def _curve(
-    request: RunRequest, started: Started, tile: TileConfig, variants: Sequence[VariantInfo]
-) -> tuple[tuple[int, int], ...]:
+def _curve(started: Started, tile: TileConfig, spec: KernelSpec) -> tuple[tuple[int, int], ...]:
     """Bytes for each BLOCK_M that the kernel takes, with the splits that a launch of each would make."""
-    allowed = next((v.block_ms for v in variants if v.name == request.kernel), _powers())
+    request = started.request
     points = []
-    for block_m in sorted({*allowed, tile.block_m}):
+    for block_m in sorted({*spec.allowed("block_m", request.problem.d), tile.block_m}):
         other = replace(request.tile, block_m=block_m, block_n=tile.block_n)
         if block_m == tile.block_m:
             other = tile
         other = with_resolved_splits(request.problem, other, started.device.sm_count)
-        asked = _requested(started, other)
-        points += [(block_m, asked.total)] if asked is not None else []
+        points.append((block_m, _requested(started, other, spec).total))
     return tuple(points)
-
-
-def _powers() -> tuple[int, ...]:
-    """Where no kernel says what it takes: the powers of two of the form."""
-    low, high = BLOCK_RANGE
-    return tuple(2**power for power in range(32) if low <= 2**power <= high)
 
 
 def whole_size(position: float) -> str:

@@ -11,16 +11,17 @@ from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QLabel, QVBoxLayout
 
+from workbench.analysis.numbers import unbroken
 from workbench.analysis.traffic import size_text
 from workbench.run.environment import DeviceInfo
 from workbench.ui.panels.bases.ceilings import CeilingsPanel
 from workbench.ui.panels.memory.numbers import MemoryNumbers, numbers_of, whole_size
-from workbench.ui.plots.axes import NamedAxis, name_height, side_width, text_height
-from workbench.ui.plots.common import make_plot, style_plot
+from workbench.ui.plots.axes import NamedAxis, name_height, side_width
 from workbench.ui.plots.line_labels import LineLabel, LineLabels
+from workbench.ui.plots.themed import make_plot, style_plot
 from workbench.ui.text.cards import Empty, swatch
+from workbench.ui.text.fit import text_height
 from workbench.ui.theme import Theme
-from workbench.words.runs import unbroken
 
 EMPTY = Empty(
     "Press Run (F5) to see how many bytes S and P would take, and how many this tile asks for.",
@@ -104,9 +105,11 @@ class MemoryPanel(CeilingsPanel):
         if run is None or run.has_nothing:
             self.stack.show_reason(EMPTY, run)
             return
-        variants = self.ready.variants if self.ready is not None else ()
         started = run.started
-        self.numbers = numbers_of(started, run.measurement("kernel"), variants, self.known.of(started.device))
+        spec = started.kernel
+        if spec is None and self.ready is not None:  # an older run
+            spec = next((k.spec for k in self.ready.kernels if k.name == started.request.kernel), None)
+        self.numbers = numbers_of(started, run.measurement("kernel"), spec, self.known.of(started.device))
         self._write(self.numbers, started.device)
         self.stack.show_plots()
         self._show(self.numbers)

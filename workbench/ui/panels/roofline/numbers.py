@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.analysis.metrics import format_time
+from workbench.analysis.numbers import format_time
 from workbench.analysis.traffic import Floor, fits_cache, floor_time, least_bytes, size_text
 from workbench.run.ceilings import RATES, Ceilings
 from workbench.run.events import Started
 from workbench.run.measurement import Measurement, Role
 from workbench.run.record import RunRecord
-from workbench.words.runs import implementation_text, kernel_text, problem_text
+from workbench.words.names import implementation_text, kernel_text, problem_text
 
 MOST_POINTS = 200
 TERA = 1e12
@@ -172,10 +172,8 @@ def notes_texts(ceilings: Ceilings) -> tuple[str, ...]:
     notes, count = ceilings.notes, len(ceilings.notes)
     if not notes:
         return ()
-    if ceilings.warnings is None:
-        return (*notes, "device not watched")
-    brief = "; ".join(note.rpartition(": ")[0] or note for note in notes)
-    return ("; ".join(notes), brief, f"{count} warning{'s' * (count > 1)}")
+    told = ("; ".join(notes), "; ".join(ceilings.brief_notes))
+    return told if ceilings.warnings is None else (*told, f"{count} warning{'s' * (count > 1)}")
 
 
 def ceilings_tip(ceilings: Ceilings) -> str:

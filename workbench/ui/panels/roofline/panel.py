@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PyQt6.QtCore import QPointF
 from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
-from workbench.analysis.metrics import format_time
+from workbench.analysis.numbers import format_time
 from workbench.analysis.traffic import floor_time
 from workbench.run.ceilings import NOT_MEASURED, Ceilings
 from workbench.run.environment import DeviceInfo
@@ -29,7 +29,7 @@ from workbench.ui.panels.roofline.numbers import (
     titled,
 )
 from workbench.ui.panels.roofline.plot import RooflinePlot
-from workbench.ui.plots.common import DRAWN
+from workbench.ui.plots.themed import DRAWN
 from workbench.ui.text.cards import Empty, swatch
 from workbench.ui.text.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
@@ -139,9 +139,8 @@ class RooflinePanel(CeilingsPanel):
             measurement = self.run.measurement(role) if self.run is not None else None
             line.setVisible(measurement is not None or (role == "kernel" and self.run is not None))
             if self.run is not None and not line.isHidden():
-                whole, *shorter = self._spans(self.run, role, ceilings)
                 tip = floor_tip(measurement, ceilings) if measurement is not None and ceilings is not None else ""
-                line.set_spans(whole, tip, shorter)
+                line.set_spans(*self._spans(self.run, role, ceilings), tooltip=tip)
         self._write_about(device, ceilings)
         self.again.setVisible(ceilings is not None and self.known.can_measure(device))
 
@@ -153,8 +152,8 @@ class RooflinePanel(CeilingsPanel):
             return
         where = Span(ceilings_text(ceilings), self.theme.muted)
         noted = [[where, Span(f" · {text}", self.theme.warn)] for text in notes_texts(ceilings)]
-        whole, *shorter = noted or [[where]]
-        self.about.set_spans(whole, ceilings_tip(ceilings), [*shorter, *(spans[1:] for spans in noted[-1:])])
+        shortest = [spans[1:] for spans in noted[-1:]]
+        self.about.set_spans(*(noted or [[where]]), *shortest, tooltip=ceilings_tip(ceilings))
 
     def _spans(self, run: RunRecord, role: Role, ceilings: Ceilings | None) -> list[list[Span]]:
         """What a role reached, and the same in fewer words after it."""

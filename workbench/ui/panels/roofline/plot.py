@@ -13,8 +13,8 @@ from PyQt6.QtCore import QPointF, Qt
 from workbench.run.ceilings import Ceilings
 from workbench.ui.panels.roofline.numbers import TERA, Point, Roof, copy_text, extent
 from workbench.ui.plots.axes import ValueAxis, name_height, side_width
-from workbench.ui.plots.common import make_plot, style_plot
 from workbench.ui.plots.line_labels import LineLabel, LineLabels
+from workbench.ui.plots.themed import make_plot, style_plot
 from workbench.ui.theme import Theme
 
 X_NAMES = (

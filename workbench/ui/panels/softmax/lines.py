@@ -10,9 +10,9 @@ from PyQt6.QtCore import Qt
 
 from workbench.stats.arrays import FloatArray
 from workbench.ui.plots.axes import IndexAxis, ValueAxis
-from workbench.ui.plots.common import make_plot, style_plot
 from workbench.ui.plots.map_cells import IntArray
 from workbench.ui.plots.point_cloud import PointCloud
+from workbench.ui.plots.themed import make_plot, style_plot
 from workbench.ui.theme import Theme
 
 LONE_HALF = 0.4  # of a tile: half of the level line that stands for a single value

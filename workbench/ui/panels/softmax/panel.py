@@ -25,7 +25,7 @@ from workbench.ui.plots.heatmap import GAP, HeatmapView
 from workbench.ui.text.cards import Empty
 from workbench.ui.text.spans import Span, SpanLine, swatch_spans
 from workbench.ui.theme import Theme
-from workbench.words.runs import head_text
+from workbench.words.names import head_text
 
 EMPTY = Empty(
     "Press Run (F5) to see m and l in every tile of the kernel.",
@@ -164,8 +164,7 @@ class SoftmaxPanel(MapPanel):
         self._show_legend(shown, name)
         self.lines.plot.getAxis("bottom").set_names(f"key tile, {states.block_n} keys each", "key tile")
         color = self.theme.bad if states.bit_equal is False else self.theme.text
-        whole, *shorter = ([Span(text, color)] for text in captions(states))
-        self.caption.set_spans(whole, shorter=shorter)
+        self.caption.set_spans(*([Span(text, color)] for text in captions(states)))
 
     def _show_legend(self, shown: HeadStates, name: str) -> None:
         """What the map's colours beside those of the bar mean."""
@@ -177,8 +176,8 @@ class SoftmaxPanel(MapPanel):
         )
         contents = shown.contents(name)
         found = [(text, color) for kind, text, color in kinds if kind in contents]
-        whole, short = ([(cut(text), color) for text, color in found] for cut in (str, _first_words))
-        self.legend.set_spans(_legend(whole), "\n".join(text for text, _ in found), [_legend(short)])
+        versions = (_legend([(cut(text), color) for text, color in found]) for cut in (str, _first_words))
+        self.legend.set_spans(*versions, tooltip="\n".join(text for text, _ in found))
         self.legend.setVisible(bool(found))
 
     def _nan_color(self, states: TileStates | None) -> str:
@@ -218,8 +217,8 @@ class SoftmaxPanel(MapPanel):
         if shown is None:
             return
         pooled = pooled_texts(FIELDS[self.field_box.currentText()], *self.view.steps)
-        whole, *shorter = (self._line_legend(shown, *texts) for texts in zip(SPLITS_TEXTS, pooled, strict=True))
-        self.readout.set_spans(whole, HINT, shorter)
+        versions = (self._line_legend(shown, *texts) for texts in zip(SPLITS_TEXTS, pooled, strict=True))
+        self.readout.set_spans(*versions, tooltip=HINT)
 
     def _line_legend(self, shown: HeadStates, splits: str, pooled: str) -> list[Span]:
         """Which row the lines are of, and which line is which; then what the map's rows are where it is `pooled`."""

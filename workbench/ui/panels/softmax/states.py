@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from workbench.analysis.numbers import number
 from workbench.run.events import TileStates
 from workbench.run.request import Problem
 from workbench.stats.arrays import FloatArray
 from workbench.ui.plots.map_cells import IntArray
-from workbench.words.runs import number
 
 MASKED_TEXT = "masked: no row of this block sees a key here"
 UNSEEN_TEXT = "−inf: no key seen yet"

@@ -1,0 +1,85 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import re
+from math import floor, isfinite, isnan, log10
+
+SIGNIFICANT_DIGITS = 4
+
+
+def number(value: float, digits: int = 4) -> str:
+    """`value` with `digits` significant digits: 1,234 or 0.3812 or 3.13e-7, and NaN or −inf in words."""
+    if not isfinite(value):
+        return "NaN" if isnan(value) else ("inf" if value > 0 else "−inf")
+    if value == 0:
+        return "0"
+    size = floor(log10(abs(value)))
+    if -3 <= size < 6:
+        return f"{value:,.{max(0, digits - 1 - size)}f}"
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def error_text(value: float) -> str:
+    """An error in two digits: 3.1e-7, not 3.1e-07, and 0."""
+    if value == 0:
+        return "0"
+    mantissa, mark, exponent = f"{value:.1e}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if mark else mantissa
+
+
+def percent_text(share: float) -> str:
+    """A small share as people read it: 0.03%, 0.6%, 12%."""
+    return f"{share:.2%}" if 0 < share < 0.001 else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number of things: "1 launch", "20,000 samples"; `many` is the plural where an s does not make it."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def duration_text(seconds: float) -> str:
+    """A duration as people say it: 1.2 s, 35 s, 4 min, 2.1 h."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def unbroken(text: str) -> str:
+    """`text` in which no line ends between a number and its unit."""
+    return re.sub(r"(?<=\d) (?=[KMG]?i?B\b|µs|ms|s\b)", "\u00a0", text)
+
+
+def format_time(us: float) -> str:
+    """`us` microseconds with its unit, in at most four significant digits: 762.6 µs, 1.41 ms, 2.3 s."""
+    return " ".join(_number_and_unit(us))
+
+
+def format_range(low_us: float, high_us: float) -> str:
+    """Two times with the unit said once where it is the same: 94.69–96.15 µs, 980 µs – 1.2 ms."""
+    (low, *of_low), (high, *of_high) = _number_and_unit(low_us), _number_and_unit(high_us)
+    if of_low and of_low == of_high:
+        return " ".join((f"{low}–{high}", *of_high))
+    return f"{format_time(low_us)} – {format_time(high_us)}"
+
+
+def _number_and_unit(us: float) -> tuple[str, ...]:
+    """A time's number and its unit; what is no time has none."""
+    if not isfinite(us):
+        return ("n/a",)
+    rounded = _rounded(us)
+    for unit, size in (("µs", 1.0), ("ms", 1e3)):
+        if abs(rounded) < 1e3 * size:
+            return f"{rounded / size:.{SIGNIFICANT_DIGITS}g}", unit
+    seconds = rounded / 1e6
+    return f"{seconds:.{SIGNIFICANT_DIGITS}g}" if abs(seconds) < 1e4 else f"{seconds:.0f}", "s"
+
+
+def _rounded(value: float) -> float:
+    """`value` in four significant digits, so that 999.96 µs becomes 1 ms and not 1000 µs."""
+    return round(value, SIGNIFICANT_DIGITS - 1 - floor(log10(abs(value)))) if value else 0.0
