@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.patience import LIMIT_S
+from workbench.engine import provenance
 from workbench.engine.provenance import Sources, git_revision, source_hash
 from workbench.run.device_state import DeviceFacts
 from workbench.run.environment import Provenance
@@ -21,6 +23,12 @@ FILES = {
     "late": "LATE = 1\n",
     "other": "OTHER = 1\n",
 }
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git may take as long as it needs: the product goes on without its word."""
+    monkeypatch.setattr(provenance, "GIT_LIMIT_S", LIMIT_S)
 
 
 @pytest.fixture

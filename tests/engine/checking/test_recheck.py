@@ -10,6 +10,7 @@ import torch
 
 from kernels import VARIANTS, KernelVariant
 from kernels.plain.tiles import TileConfig
+from tests.engine.timing.played_clock import play_host_clock
 from tests.samples import INTERPRETER
 from workbench.engine import steps
 from workbench.engine.checking.compare import compare
@@ -30,6 +31,12 @@ WRONG = RIGHT + 1.0
 ON_THE_INTERPRETER = pytest.mark.skipif(
     os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU"
 )
+
+
+@pytest.fixture(autouse=True)
+def played(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launches of a millisecond: of those that take long on a busy machine none is repeated."""
+    play_host_clock(monkeypatch, 1000.0)
 
 
 def error_of(out: torch.Tensor, left_out: int = 0) -> ErrorStats:

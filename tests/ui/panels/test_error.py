@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PyQt6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.samples import error_stats, make_record
@@ -135,9 +136,9 @@ def test_small_errors_have_their_exponent_on_every_axis(panel: ErrorPanel) -> No
         assert axis.labelText.endswith("×1e-7")
 
 
-def test_map_has_most_of_the_height_and_the_profiles_its_axes(panel: ErrorPanel, qtbot: QtBot) -> None:
+def test_map_has_most_of_the_height_and_the_profiles_its_axes(panel: ErrorPanel) -> None:
     feed(panel, make_record(problem=PROBLEM))
-    qtbot.wait(20)
+    QApplication.processEvents()
     here, rows, columns = (
         p.vb.sceneBoundingRect() for p in (panel.view.plot, panel.profiles.rows_plot, panel.profiles.columns_plot)
     )
@@ -147,10 +148,10 @@ def test_map_has_most_of_the_height_and_the_profiles_its_axes(panel: ErrorPanel,
     assert columns.bottom() < here.top()
 
 
-def test_low_panel_leaves_the_column_profile_out(panel: ErrorPanel, qtbot: QtBot) -> None:
+def test_low_panel_leaves_the_column_profile_out(panel: ErrorPanel) -> None:
     panel.resize(400, 230)
     feed(panel, make_record(problem=PROBLEM))
-    qtbot.wait(20)
+    QApplication.processEvents()
     assert not panel.profiles.columns_plot.isVisible()
     assert panel.view.plot.vb.height() > 90
     panel.resize(400, 400)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import QPointF, Qt
+from PyQt6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.samples import GPU, INTERPRETER, make_record
@@ -257,10 +258,10 @@ def test_a_failed_run_and_none_at_all_leave_the_ceilings(panel: RooflinePanel) -
     assert "not timed" in lines(panel)
 
 
-def test_hover_names_the_run(panel: RooflinePanel, qtbot: QtBot) -> None:
+def test_hover_names_the_run(panel: RooflinePanel) -> None:
     known(panel)
     feed(panel, of_problem())
-    qtbot.wait(20)
+    QApplication.processEvents()
     point = panel.view.points[-1]
     place = panel.view.plot.vb.mapViewToScene(QPointF(log10(point.intensity), log10(point.tflops)))
     text = " ".join(panel.hover_lines(place))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PyQt6.QtCore import QPointF, Qt
+from PyQt6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
@@ -402,11 +403,11 @@ def test_the_highest_point_of_a_trend_is_whole(panel: LatencyPanel) -> None:
         assert (top - highest) / (top - low) * height >= MOST_SYMBOL / 2
 
 
-def test_hover_tells_sample_bin_and_run(panel: LatencyPanel, qtbot: QtBot) -> None:
+def test_hover_tells_sample_bin_and_run(panel: LatencyPanel) -> None:
     record = make_record(1, PROBLEM, TileConfig(32, 16, num_warps=8, num_stages=2))
     panel.set_history([record])
     feed(panel, record)
-    qtbot.wait(20)
+    QApplication.processEvents()
     value = float(record.measured[0].measurement.latency.samples[6])
     box = panel.samples_plot.plot.vb
     lines = panel.hover_lines(box.mapViewToScene(QPointF(7, value)))
@@ -609,7 +610,7 @@ def test_a_run_has_no_point_on_a_trend_of_averages_before_it_has_its_own(panel: 
 @pytest.mark.parametrize("is_stopped", [False, True], ids=["finished", "stopped"])
 @pytest.mark.parametrize("protocol", ["article", "cold"])
 def test_what_is_said_of_a_run_under_the_mouse_fits_a_narrow_panel(
-    panel: LatencyPanel, protocol: str, is_stopped: bool, qtbot: QtBot
+    panel: LatencyPanel, protocol: str, is_stopped: bool
 ) -> None:
     panel.resize(426, 392)  # as in a window of 1440 x 900 with a wide table
     record = make_record(1, PROBLEM, TileConfig(128, 128, splits=4), 1234.5, 987.6, protocol=protocol)
@@ -618,7 +619,7 @@ def test_what_is_said_of_a_run_under_the_mouse_fits_a_narrow_panel(
     record = stopped(record) if is_stopped else record
     panel.set_history([record])
     feed(panel, record)
-    qtbot.wait(20)
+    QApplication.processEvents()
     panel._on_mouse(panel.history_plot.plot.vb.sceneBoundingRect().center())
     assert panel.hover.isVisible() and panel.graphics.rect().contains(panel.hover.geometry())
     assert panel.hover.width() >= panel.hover.sizeHint().width()

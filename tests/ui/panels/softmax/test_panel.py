@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PyQt6.QtCore import QPointF, Qt
+from PyQt6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
@@ -76,7 +77,7 @@ def test_lines_follow_the_row_under_the_mouse_until_it_is_held(panel: SoftmaxPan
 
 def test_a_real_click_holds_the_row(panel: SoftmaxPanel, qtbot: QtBot) -> None:
     feed(panel, make_record(problem=PROBLEM))
-    qtbot.wait(20)
+    QApplication.processEvents()
     position = panel.view.graphics.mapFromScene(panel.view.plot.vb.mapViewToScene(QPointF(2, 12)))
     qtbot.mouseClick(panel.view.graphics.viewport(), Qt.MouseButton.LeftButton, pos=position)  # type: ignore[no-untyped-call]
     panel.tick()
@@ -162,9 +163,9 @@ def test_caption_says_all_of_it_in_a_narrow_panel(panel: SoftmaxPanel, width: in
         assert words in panel.caption.shown()
 
 
-def test_map_has_two_thirds_of_the_plots(panel: SoftmaxPanel, qtbot: QtBot) -> None:
+def test_map_has_two_thirds_of_the_plots(panel: SoftmaxPanel) -> None:
     feed(panel, make_record(problem=PROBLEM))
-    qtbot.wait(20)
+    QApplication.processEvents()
     upper, lower = panel.view.plot.vb, panel.lines.plot.vb
     assert upper.height() / (upper.height() + lower.height()) == pytest.approx(0.67, abs=0.04)
     assert upper.sceneBoundingRect().left() == pytest.approx(lower.sceneBoundingRect().left())
