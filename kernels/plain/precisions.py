@@ -30,23 +30,16 @@ class Precision:
         return self.parts > 0 and self.rate != "bf16"
 
 
+_PARTS = "parts, three products on the tensor cores"
 PRECISIONS = {
     "ieee": Precision("fp32", 1, 5, "every product in fp32, on the CUDA cores"),
     "tf32": Precision("tf32", 1, 0, "inputs cut to 10 bits of fraction, one product on the tensor cores"),
-    "tf32x3": Precision("tf32", 3, 2, "inputs in two tf32 parts, three products on the tensor cores: nearly fp32"),
-    "bf16x3": Precision("bf16", 3, 1, "inputs in two bf16 parts, three products on the tensor cores", parts=2),
+    "tf32x3": Precision("tf32", 3, 2, f"inputs in two tf32 {_PARTS}: nearly fp32"),
+    "bf16x3": Precision("bf16", 3, 1, f"inputs in two bf16 {_PARTS}", parts=2),
     "bf16x6": Precision(
         "bf16", 6, 4, "inputs in three bf16 parts, six products on the tensor cores: as good as fp32", parts=3
     ),
-    "fp16x3": Precision(
-        "fp16",
-        3,
-        3,
-        "inputs in two fp16 parts, three products on the tensor cores",
-        parts=2,
-        scaled=True,
-        of_triton=False,
-    ),
+    "fp16x3": Precision("fp16", 3, 3, f"inputs in two fp16 {_PARTS}", parts=2, scaled=True, of_triton=False),
 }
 
 
