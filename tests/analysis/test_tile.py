@@ -39,9 +39,11 @@ def test_what_is_chosen_is_taken_by_the_kernel(
 def test_what_is_given_stays(variant: KernelVariant) -> None:
     """What is not is the nearest to the request's for a kernel that keeps its tile."""
     given = TileConfig(128, 3, 3, 3, 7)
-    request = RunRequest(Problem(64, 64, 16), given, kernel=variant.name, auto_tile=("block_n",))
+    spec, problem = variant.spec, Problem(64, 64, 16)
+    request = RunRequest(problem, given, kernel=variant.name, auto_tile=("block_n",))
     tile = with_chosen_tile(request, INTERPRETER, announced_kernels(INTERPRETER)).tile
-    assert replace(tile, block_n=3) == given and tile.block_n == (16 if variant.spec.keeps_tile else 64)
+    chosen = spec.nearest(given, problem.d) if spec.keeps_tile else spec.default_tile(problem, INTERPRETER)
+    assert tile == replace(given, block_n=chosen.block_n) and tile.block_n in spec.block_ns
 
 
 def test_splits_are_resolved_for_a_kernel_that_splits_and_1_for_any_other() -> None:

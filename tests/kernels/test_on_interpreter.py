@@ -44,19 +44,22 @@ def test_results_are_those_of_float64(variant: KernelVariant, causal: bool, dtyp
     if dtype not in variant.spec.dtypes or (causal and not variant.spec.causal):
         pytest.skip(f"{variant.name} does not take it: `test_unfit_inputs_get_a_sentence`")
     precision = "ieee" if dtype == "fp16" else variant.spec.precisions[-1]
-    d = draw.random.choice([1, 5, 8, 24, 40])
+    step = variant.spec.d_step
+    d = max(step, draw.random.choice([1, 5, 8, 24, 40]) // step * step)
     like = Case(1, 1, d, dtype, causal)
     for i, case in enumerate(draw.cases(3, like, longest=LONGEST, one_head=not variant.spec.heads)):
         splits = SPLITS[i] if variant.spec.splits else 1
         with parts_before(i != 1):
-            check_launch(variant, case, TileConfig(32, 32, 4, 1, splits), precision, draw, "cpu")
+            tile = variant.spec.nearest(TileConfig(32, 32, 4, 1, splits), d)
+            check_launch(variant, case, tile, precision, draw, "cpu")
 
 
 @pytest.mark.parametrize("variant", ON_CPU, ids=by_name)
 def test_every_precision_runs(variant: KernelVariant, draw: Draw) -> None:
     for precision in variant.spec.precisions:
         case = Case(17, 37, 16, causal=variant.spec.causal)
-        check_launch(variant, case, TileConfig(16, 16, 4, 1, 2), precision, draw, "cpu")
+        tile = variant.spec.nearest(TileConfig(16, 16, 4, 1, 2), case.d)
+        check_launch(variant, case, tile, precision, draw, "cpu")
 
 
 @pytest.mark.parametrize("variant", [v for v in ON_CPU if "bf16" in v.spec.dtypes], ids=by_name)
@@ -86,7 +89,7 @@ def test_hopper_refuses_the_cpu_in_one_line(draw: Draw) -> None:
         ({"v": (1, 2, 7, 16)}, r"k is \(1, 2, 8, 16\) and v \(1, 2, 7, 16\)"),
         ({"k": (2, 2, 8, 16), "v": (2, 2, 8, 16)}, r"expected both \[1, Hkv, N, 16\]"),
         ({"k": (1, 2, 0, 16), "v": (1, 2, 0, 16)}, r"k has shape \(1, 2, 0, 16\); expected \[batch, heads, rows, D\]"),
-        (dict.fromkeys("qkv", (1, 2, 8, 257)), r"D is 257; expected at most 256"),
+        (dict.fromkeys("qkv", (1, 2, 8, 257)), r"D is 257; expected at most MAX_D"),
     ],
     ids=["heads", "D of K", "N of V", "batches", "no keys", "D"],
 )
@@ -94,7 +97,7 @@ def test_unfit_inputs_get_a_sentence(
     variant: KernelVariant, change: dict[str, tuple[int, ...]], words: str, draw: Draw
 ) -> None:
     q, k, v = (torch.ones(change.get(name, (1, 2, 8, 16))) for name in "qkv")
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=words.replace("MAX_D", str(variant.spec.max_d))):
         launch(variant, Inputs(q, k, v), torch.empty_like(q), TileConfig(), "ieee", Case(8, 8, 16))
 
 

@@ -11,9 +11,7 @@ from workbench.run.device_state import DeviceReadings
 from workbench.run.events import Failed
 from workbench.run.request import Problem
 from workbench.words.known import no_readings_text, not_recorded, not_recorded_tip
-from workbench.words.times import (
-    timed_seconds,
-)
+from workbench.words.times import timed_seconds
 
 
 def test_what_was_not_recorded_is_asked_of_runs_that_were_measured_only() -> None:

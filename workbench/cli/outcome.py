@@ -22,7 +22,7 @@ from workbench.run.request import RunRequest
 from workbench.stats.summary import Ratio
 from workbench.words.names import OTHER_BASELINES, named
 from workbench.words.results import NOT_CHECKED_AGAIN
-from workbench.words.times import ended_text, figure_text, modes_text, parts_text
+from workbench.words.times import ended_text, figure_text, modes_text, parts_text, samples_text
 
 
 def result_object(record: RunRecord) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def summary_lines(record: RunRecord) -> Iterator[str]:
             yield from (f"  {line}" for line in _latency_lines(measured.latency, request))
         for partial in record.partial:
             if partial.role == check.role:
-                yield f"  stopped: partial, {counted(len(partial.values), 'launch', 'launches')}"
+                yield f"  stopped: partial, {samples_text(protocol_of(request.protocol), len(partial.values))}"
     for warning in record.device_state.warnings if record.device_state is not None else ():
         yield f"warning: {warning.text}"
     both = comparable_ratio(record)

@@ -25,7 +25,6 @@ from workbench.ui.form.rules import FormRules, Settled, is_exact, is_preset, loo
 from workbench.ui.form.specs import BEST_TILE_TIP, CUSTOM, FIELDS, SDPA_TIPS, TILE_GROUP, make_preset_row
 from workbench.ui.places import Place
 
-ARTICLE = "article"  # the protocol
 LEAST_WIDTH = 304  # with the scroll bar of a low window beside it, every name and number is still whole
 NO_GPU = "this machine has no NVIDIA GPU that can be used; python main.py doctor says what is missing"
 EXACT_TEXT = "products of 16-bit values are exact in fp32"

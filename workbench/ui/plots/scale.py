@@ -27,30 +27,45 @@ def times_ten(text: str, exponent: int) -> str:
 
 
 @dataclass(frozen=True)
-class TimeScale:
-    """How times are put on an axis: the unit (`us` microseconds each) and whether the axis is logarithmic."""
+class Scale:
+    """How numbers are put on an axis: in `unit`, `size` of theirs each (of microseconds, for times), and whether it is
+    logarithmic, from `least` on."""
 
     unit: str = "µs"
-    us: float = 1.0
+    size: float = 1.0
     log: bool = False
+    least: float = LEAST_US
 
-    def to_axis(self, microseconds: Any) -> FloatArray:
-        """Microseconds as positions on the axis."""
-        values = np.asarray(microseconds, dtype=np.float64)
-        return np.log10(np.maximum(values, LEAST_US) / self.us) if self.log else values / self.us
+    def to_axis(self, numbers: Any) -> FloatArray:
+        """Numbers as positions on the axis."""
+        values = np.asarray(numbers, dtype=np.float64)
+        return np.log10(np.maximum(values, self.least) / self.size) if self.log else values / self.size
 
 
-def time_scale(medians: Sequence[float], log: bool | None = None) -> TimeScale:
+def plain_scale(numbers: Sequence[float], unit: str, log: bool | None = None) -> Scale:
+    """The scale of what is no time: log when all are above 0 and differ by more than 10x, unless `log` says which.
+
+    On a linear axis a power of ten is taken out of numbers that would not read well.
+    """
+    finite = [number for number in numbers if math.isfinite(number)]
+    least = min((number for number in finite if number > 0), default=1.0)
+    differ = bool(finite) and min(finite) > 0 and max(finite) > 10 * least
+    is_log = differ if log is None else log
+    exponent = 0 if is_log else scale_exponent(max(map(abs, finite), default=0.0))
+    return Scale(times_ten(unit, exponent), 10.0**exponent, is_log, least)
+
+
+def time_scale(medians: Sequence[float], log: bool | None = None) -> Scale:
     """The scale that shows `medians` (us) well: one unit for all, log when they differ by more than 10x.
 
     `log` True or False overrides the choice of axis.
     """
     positive = [max(m, LEAST_US) for m in medians if math.isfinite(m)]
     if not positive:
-        return TimeScale(log=bool(log))
+        return Scale(log=bool(log))
     middle = math.exp(sum(map(math.log, positive)) / len(positive))
     unit, us = next(((u, s) for u, s, end in (("µs", 1.0, 1e3), ("ms", 1e3, 1e6)) if middle < end), ("s", 1e6))
-    return TimeScale(unit, us, max(positive) > 10 * min(positive) if log is None else log)
+    return Scale(unit, us, max(positive) > 10 * min(positive) if log is None else log)
 
 
 def reach(low: float, high: float, log: bool) -> tuple[float, float]:

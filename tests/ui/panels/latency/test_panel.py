@@ -522,7 +522,7 @@ def test_launches_have_a_range_of_their_own_beside_a_trend_of_slow_runs(panel: L
     assert low > 300 and high < 450
     assert panel.distribution_plot.plot.vb.viewRange()[1] == [low, high]
     trend = panel.history_plot
-    assert trend.plot.vb.viewRange()[1][1] * trend.scale.us > 3000
+    assert trend.plot.vb.viewRange()[1][1] * trend.scale.size > 3000
     assert trend.plot.getAxis("left").names[0] == "block average, µs"
 
 
@@ -545,7 +545,7 @@ def test_the_trend_has_kernel_and_sdpa_side_by_side_with_the_intervals_as_bars(p
 def heights(panel: LatencyPanel, role: Role) -> list[float]:
     """Where the trend's points of `role` are, us."""
     plot = panel.history_plot
-    return [float(y) * plot.scale.us for y in plot.points[role].getData()[1]]
+    return [float(y) * plot.scale.size for y in plot.points[role].getData()[1]]
 
 
 def test_the_trend_draws_the_figures_of_the_headline_and_names_them(panel: LatencyPanel) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kernels.plain.tiles import TileConfig
-from workbench.analysis.metrics import interval_of
+from workbench.analysis.metrics import Metric, find_metric, interval_of
 from workbench.analysis.numbers import counted, format_range, format_time
 from workbench.run.events import Failed, Finished, Started
 from workbench.run.measurement import ROLES, Latency, Role
+from workbench.run.protocols import protocol_of
 from workbench.run.record import RunKey, RunRecord
 from workbench.ui.panels.latency.launches import Launches
 from workbench.ui.text.cards import baseline_title
@@ -20,20 +21,21 @@ from workbench.words.results import FAILURE_WORDS
 from workbench.words.times import figure_kind, figure_text
 
 MOST_RUNS = 40
+TIME = find_metric("figure")  # what the trend is made of unless something else is asked for
 MEDIAN, AVERAGE = "median", "block average"  # kinds of figures
 SO_FAR = "median so far"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """The one number of a role in a run, us: `kind` says what it is, in a word or two.
+    """The one number of a role in a run, a time in us unless another metric is asked for: `kind` says what it is.
 
-    The headline has it too once the run has finished; until then it may be the median of what there is. `bar` is the
-    95% interval where it is of this number: a block's average has none. `name` is the kind with the number of launches
-    where that belongs to it.
+    The headline has the time too once the run has finished; until then it may be the median of what there is. `bar` is
+    the 95% interval where it is of this number: a block's average has none. `name` is the kind with the number of
+    launches where that belongs to it.
     """
 
-    us: float
+    value: float
     kind: str = MEDIAN
     name: str = MEDIAN
     bar: tuple[float, float] | None = None
@@ -98,7 +100,7 @@ class Spread:
             return f"{self.name} {median}", f"no {AVERAGE}; {self.range_text}"
         if self.figure.kind == MEDIAN:
             return f"{self.figure.name} {median}", self.range_text
-        return f"{self.figure.name} {format_time(self.figure.us)}", f"single launches: {MEDIAN} {median}"
+        return f"{self.figure.name} {format_time(self.figure.value)}", f"single launches: {MEDIAN} {median}"
 
 
 def block_average(latency: Latency | None) -> float | None:
@@ -135,7 +137,8 @@ class HistoryRun:
     """One run of the trend. `kernel` has its precision; `wrong` are those whose output failed its check.
 
     `variant` is the kernel's name alone: what its source belongs to. `unfinished` says in words why its figures are
-    none that a headline has, "" of a run that has finished.
+    none that a headline has, "" of a run that has finished. `figures` are of what the trend shows, for the roles that
+    have it.
     """
 
     kernel: str
@@ -144,15 +147,11 @@ class HistoryRun:
     wrong: frozenset[Role] = frozenset()
     shown: bool = False
     baseline: str = "SDPA"
-    protocol: str = "article"
+    protocol: str = ""
     made_with: MadeWith = MadeWith()
     variant: str = ""
     unfinished: str = ""
-
-    @property
-    def figures(self) -> dict[Role, Figure]:
-        """The figure of each role that has one."""
-        return {role: spread.figure for role, spread in self.spreads.items() if spread.figure is not None}
+    figures: Mapping[Role, Figure] = field(default_factory=dict)
 
     def is_like(self, other: HistoryRun, role: Role) -> bool:
         """Whether `role` was made with the same versions in both; sources count between runs of one kernel only."""
@@ -163,7 +162,7 @@ class HistoryRun:
 
 def awaits_block(started: Started) -> bool:
     """Whether the figures of a run are the averages of blocks, and so not known before it has taken them."""
-    return started.request.protocol == "article" and started.device.mode == "cuda"
+    return protocol_of(started.request.protocol).figure == "average" and started.device.mode == "cuda"
 
 
 def comparable(started: Started) -> tuple[object, ...]:
@@ -205,21 +204,22 @@ class History:
             self._known[id(record)] = spreads_of(record, launches)
         return self._known[id(record)]
 
-    def runs(self, shown: RunRecord, spreads: Mapping[Role, Spread]) -> list[HistoryRun]:
+    def runs(self, shown: RunRecord, spreads: Mapping[Role, Spread], metric: Metric = TIME) -> list[HistoryRun]:
         """The latest runs that have finished and are comparable with the one `shown`, which is among them in any case.
 
-        That one came to `spreads` so far, and is marked, or added at the end while it is not yet one of them.
+        That one came to `spreads` so far, and is marked, or added at the end while it is not yet one of them. Their
+        figures are those of `metric`.
         """
         kind, key = comparable(shown.started), self._copies.get(shown.key, shown.key)
         runs, is_there = [], False
         for record in self._records:
             if record.key == key:
                 is_there = True
-                runs.append(_history_run(shown, spreads, True))
+                runs.append(_history_run(shown, spreads, True, metric))
             elif isinstance(record.end, Finished) and comparable(record.started) == kind and self._spreads(record):
-                runs.append(_history_run(record, self._spreads(record), False))
+                runs.append(_history_run(record, self._spreads(record), False, metric))
         if not is_there and spreads:
-            runs.append(_history_run(shown, spreads, True))
+            runs.append(_history_run(shown, spreads, True, metric))
         first = max(0, len(runs) - MOST_RUNS)
         earlier = [run for run in runs[:first] if run.shown]
         return earlier + runs[first + len(earlier) :]
@@ -258,7 +258,19 @@ def spreads_of(record: RunRecord, launches: Mapping[Role, Launches]) -> dict[Rol
     return found
 
 
-def _history_run(record: RunRecord, spreads: Mapping[Role, Spread], shown: bool) -> HistoryRun:
+def figures_of(record: RunRecord, spreads: Mapping[Role, Spread], metric: Metric) -> dict[Role, Figure]:
+    """What `metric` is for each role that has it. Of the time the run has one before it has finished, too."""
+    if metric is TIME:
+        return {role: spread.figure for role, spread in spreads.items() if spread.figure is not None}
+    found = {}
+    for measured in record.measured:
+        value = metric.value(measured.measurement, record.started.ceilings)
+        if value is not None:
+            found[measured.measurement.role] = Figure(value, metric.title, metric.title)
+    return found
+
+
+def _history_run(record: RunRecord, spreads: Mapping[Role, Spread], shown: bool, metric: Metric) -> HistoryRun:
     started = record.started
     request, device = started.request, started.device
     return HistoryRun(
@@ -272,4 +284,5 @@ def _history_run(record: RunRecord, spreads: Mapping[Role, Spread], shown: bool)
         MadeWith(device.torch, device.triton, device.driver, started.provenance.source_sha256),
         request.kernel,
         unfinished_text(record.end),
+        figures_of(record, spreads, metric),
     )

@@ -14,7 +14,7 @@ from workbench.analysis.metrics import interval_of
 from workbench.run.measurement import Latency, Role
 from workbench.stats.modes import Modes
 from workbench.ui.panels.latency.history import block_average
-from workbench.ui.plots.scale import TimeScale
+from workbench.ui.plots.scale import Scale
 from workbench.ui.plots.themed import DRAWN
 from workbench.ui.text.fit import longest, text_width
 from workbench.ui.theme import Theme
@@ -54,7 +54,7 @@ class LatencyMarks:
             self.labels[role].setColor(theme.color(role))
             self.labels[role].fill = pg.mkBrush(theme.color("surface", 215))
 
-    def show(self, latencies: Mapping[Role, Latency], scale: TimeScale) -> None:
+    def show(self, latencies: Mapping[Role, Latency], scale: Scale) -> None:
         """Mark what is known of finished measurements."""
         self._modes = {}
         for role in DRAWN:
@@ -71,7 +71,7 @@ class LatencyMarks:
                 self.modes[role].setData([left, right, left, right], [low, low, high, high])
                 self._texts[role] = (modes_text(modes), *_shorter(modes))
 
-    def _show_band(self, role: Role, latency: Latency | None, scale: TimeScale) -> None:
+    def _show_band(self, role: Role, latency: Latency | None, scale: Scale) -> None:
         interval = interval_of(latency) if latency is not None else None
         self.bands[role].setVisible(interval is not None)
         if latency is not None and interval is not None:
@@ -79,7 +79,7 @@ class LatencyMarks:
             left, right = _across(latency)
             self.bands[role].setRect(QRectF(left, low, right - left, high - low))
 
-    def _show_block(self, role: Role, latency: Latency | None, scale: TimeScale) -> None:
+    def _show_block(self, role: Role, latency: Latency | None, scale: Scale) -> None:
         average = block_average(latency)
         self.blocks[role].setVisible(average is not None)
         if latency is not None and average is not None:

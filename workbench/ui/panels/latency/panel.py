@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from PyQt6.QtCore import QPointF
-from PyQt6.QtWidgets import QComboBox, QVBoxLayout
+from PyQt6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout
 
 from kernels.plain.tiles import TileConfig
+from workbench.analysis.metrics import METRICS
 from workbench.run.events import Checked, DeviceState, Measured, Rechecked, Samples
 from workbench.run.measurement import ROLES, Latency, Role
 from workbench.run.record import RunRecord
@@ -22,7 +23,7 @@ from workbench.ui.panels.latency.trend import MOST_LABEL, HistoryPlot
 from workbench.ui.places import Place
 from workbench.ui.plots.axes import side_width
 from workbench.ui.plots.kept_picture import PlotArea
-from workbench.ui.plots.scale import TimeScale, reach, time_scale
+from workbench.ui.plots.scale import Scale, reach, time_scale
 from workbench.ui.plots.strip import DeviceStrip
 from workbench.ui.plots.themed import DRAWN
 from workbench.ui.text.cards import Empty, HoverCard, PlotStack
@@ -49,7 +50,7 @@ class LatencyPanel(PlotPanel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        self.scale = TimeScale()
+        self.scale = Scale()
         self._history = History()
         self._zoomed = False
         self._launches: dict[Role, Launches] = {}
@@ -58,7 +59,14 @@ class LatencyPanel(PlotPanel):
         self.scale_box.setAccessibleName("Time axis")
         self.scale_box.setToolTip("Time axis. Auto: logarithmic when the times differ by more than 10x")
         self.scale_box.currentIndexChanged.connect(self._rescale)
-        self.header = LatencyHeader(self.scale_box)
+        self.metric_box = QComboBox()
+        self.metric_box.addItems([f"Trend: {metric.title}" for metric in METRICS])
+        self.metric_box.setAccessibleName("Trend of")
+        # As wide as the box above it: the longest name must not take the legend's room.
+        self.metric_box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.metric_box.setToolTip("What the trend of the runs, at the right, is of")
+        self.metric_box.currentIndexChanged.connect(self._rescale)
+        self.header = LatencyHeader(self.scale_box, self.metric_box)
         self.samples_plot, self.distribution_plot = SamplesPlot(theme), DistributionPlot(theme)
         self.history_plot = HistoryPlot(theme)
         self.graphics = PlotArea()
@@ -73,8 +81,8 @@ class LatencyPanel(PlotPanel):
     def _warm_up(self) -> None:
         """Pay what pyqtgraph does at the first points, so that the first launches of a run are drawn at once."""
         ones: dict[Role, Launches] = {role: Launches(np.ones(2)) for role in DRAWN}
-        one = Spread(1.0, 1.0, 1.0, figure=Figure(1.0, bar=(1.0, 1.0)))
-        run = HistoryRun("", TileConfig(), dict.fromkeys(DRAWN, one), shown=True)
+        figures = dict.fromkeys(DRAWN, Figure(1.0, bar=(1.0, 1.0)))
+        run = HistoryRun("", TileConfig(), {}, shown=True, figures=figures)
         for launches, runs in ((ones, [run]), ({}, [])):
             self._show_launches(launches, {}, "")
             self.history_plot.show(runs)
@@ -103,6 +111,8 @@ class LatencyPanel(PlotPanel):
             view.plot.vb.sigRangeChangedManually.connect(self._on_zoom)
             view.plot.vb.reset_asked.connect(self._reset_zoom)
         self.distribution_plot.plot.setYLink(self.samples_plot.plot)
+        # What fits below the trend follows from its width, which the layout settles after a draw.
+        self.history_plot.plot.vb.sigResized.connect(self.mark_stale)
         self.watch_mouse()
 
     def begin(self) -> None:
@@ -137,7 +147,8 @@ class LatencyPanel(PlotPanel):
         spreads, log = shown.spreads(), SCALES[self.scale_box.currentText()]
         self.scale = time_scale([spread.median for spread in spreads.values()], log)
         self._show_launches(shown.launches, shown.latencies, shown.protocol_name)
-        self.history_plot.show(self._history.runs(shown.record, spreads), log)
+        metric = METRICS[self.metric_box.currentIndex()]
+        self.history_plot.show(self._history.runs(shown.record, spreads, metric), log, metric)
         self._fit_axes()
         if not self._zoomed:
             self._set_range(shown.launches, spreads)
@@ -180,7 +191,7 @@ class LatencyPanel(PlotPanel):
             return []
         if inside[0] is self.history_plot:
             run = self.history_plot.hit(scene_position)
-            return run_lines(run, self.theme) if run else []
+            return run_lines(run, self.theme, METRICS[self.metric_box.currentIndex()]) if run else []
         if inside[0] is self.distribution_plot:
             counted = self.distribution_plot.hit(scene_position)
             return shown.bin_lines(*counted, self.theme) if counted else []

@@ -11,13 +11,14 @@ from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtWidgets import QGraphicsPathItem
 
 from workbench.run.measurement import ROLES, Latency, Role
+from workbench.run.protocols import protocol_of
 from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.latency.launches import Launches
 from workbench.ui.panels.latency.marks import LatencyMarks
 from workbench.ui.plots.axes import CountAxis, IndexAxis, ValueAxis
 from workbench.ui.plots.histogram import bin_counts, histogram_edges, step_outline
 from workbench.ui.plots.point_cloud import PointCloud
-from workbench.ui.plots.scale import TimeScale
+from workbench.ui.plots.scale import Scale
 from workbench.ui.plots.themed import DRAWN, make_plot, style_plot
 from workbench.ui.theme import Theme
 
@@ -49,7 +50,7 @@ class MedianLines:
         for role, line in self.lines.items():
             line.setPen(pg.mkPen(theme.color(role), width=1, style=Qt.PenStyle.DashLine))
 
-    def show(self, samples: SamplesByRole, scale: TimeScale) -> None:
+    def show(self, samples: SamplesByRole, scale: Scale) -> None:
         """Move the lines to the medians of `samples` (us)."""
         for role, line in self.lines.items():
             values = samples.get(role)
@@ -71,7 +72,7 @@ class SamplesPlot:
         self.ring = pg.ScatterPlotItem(size=11, brush=None, useCache=False)
         self.plot.addItem(self.ring)
         self._samples: SamplesByRole = {}
-        self._scale = TimeScale()
+        self._scale = Scale()
         self.apply_theme(theme)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -82,9 +83,7 @@ class SamplesPlot:
         self.marks.apply_theme(theme)
         self.ring.setPen(pg.mkPen(theme.text, width=1.5))
 
-    def show(
-        self, samples: SamplesByRole, scale: TimeScale, latencies: Mapping[Role, Latency], protocol: str = ""
-    ) -> None:
+    def show(self, samples: SamplesByRole, scale: Scale, latencies: Mapping[Role, Latency], protocol: str = "") -> None:
         """Draw `samples`, taken under `protocol`, and what is known of finished `latencies`."""
         self._samples, self._scale = samples, scale
         for role, item in self.points.items():
@@ -97,7 +96,7 @@ class SamplesPlot:
         names = (f"time per launch, {unit}", f"time, {unit}", unit)
         longer = [f"{name}, {protocol} protocol" for name in names[:2]] if protocol else []
         self.plot.getAxis("left").set_names(*longer, *([f"{unit}, {protocol}"] if protocol else []), *names[1:])
-        self.plot.getAxis("bottom").set_names("replay" if protocol == "graph" else "launch")
+        self.plot.getAxis("bottom").set_names("replay" if protocol_of(protocol).replays else "launch")
 
     def set_range(self) -> None:
         """Show all launches."""
@@ -144,7 +143,7 @@ class DistributionPlot:
         self._most = 1.0
         self._counts: dict[Role, FloatArray] = {}
         self._edges: FloatArray = np.array([0.0, 1.0])
-        self._scale = TimeScale()
+        self._scale = Scale()
         self.apply_theme(theme)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -155,7 +154,7 @@ class DistributionPlot:
             item.setPen(pg.mkPen(theme.color(role), width=1.2))
             item.setBrush(pg.mkBrush(theme.color(role, 110)))
 
-    def show(self, samples: SamplesByRole, scale: TimeScale) -> None:
+    def show(self, samples: SamplesByRole, scale: Scale) -> None:
         """Count `samples`."""
         self._scale = scale
         positions = {role: scale.to_axis(launches.ordered) for role, launches in samples.items()}
@@ -179,4 +178,4 @@ class DistributionPlot:
         if not 0 <= i < len(self._edges) - 1 or not any(c[i] for c in self._counts.values()):
             return None
         low, high = (10**e if self._scale.log else e for e in self._edges[i : i + 2].tolist())
-        return low * self._scale.us, high * self._scale.us, {r: int(c[i]) for r, c in self._counts.items() if c[i]}
+        return low * self._scale.size, high * self._scale.size, {r: int(c[i]) for r, c in self._counts.items() if c[i]}

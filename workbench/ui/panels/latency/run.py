@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.analysis.metrics import Metric
 from workbench.analysis.numbers import counted, format_range, format_time
 from workbench.run.environment import INTERPRETER_LABEL
 from workbench.run.measurement import ROLES, Latency, Role
 from workbench.run.protocols import protocol_of
 from workbench.run.record import RunRecord
-from workbench.ui.panels.latency.history import HistoryRun, Spread, spreads_of
+from workbench.ui.panels.latency.history import TIME, HistoryRun, Spread, spreads_of
 from workbench.ui.panels.latency.launches import Launches
 from workbench.ui.panels.latency.marks import BAND_ALPHA
 from workbench.ui.text.cards import baseline_title, kernel_title, swatch
@@ -174,7 +175,7 @@ class LatencyRun:
         return lines + [f"{self.swatch(role, theme)}: {counted(n, 'launch', 'launches')}" for role, n in counts.items()]
 
 
-def run_lines(run: HistoryRun, theme: Theme) -> list[str]:
+def run_lines(run: HistoryRun, theme: Theme, metric: Metric = TIME) -> list[str]:
     """One run of the history, in words; lines that a narrow panel has room for."""
     tile = run.tile
     splits = f", {splits_text(tile)} splits" if tile.splits != 1 else ""
@@ -189,4 +190,6 @@ def run_lines(run: HistoryRun, theme: Theme) -> list[str]:
         if role in run.spreads:
             figure, launches = run.spreads[role].lines
             lines += [f"{swatch(name, getattr(theme, role))} {figure}", f"{INDENT}{launches}"]
+        if metric is not TIME and role in run.figures:
+            lines.append(f"{INDENT}{metric.title} <b>{metric.text(run.figures[role].value)}</b>")
     return lines

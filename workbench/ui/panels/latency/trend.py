@@ -12,12 +12,13 @@ import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, QRectF, Qt
 
 from kernels.plain.launch_options import LAUNCH_OPTIONS
+from workbench.analysis.metrics import Metric
 from workbench.run.measurement import Role
 from workbench.stats.arrays import FloatArray
-from workbench.ui.panels.latency.history import AVERAGE, MEDIAN, Figure, HistoryRun
+from workbench.ui.panels.latency.history import AVERAGE, MEDIAN, TIME, Figure, HistoryRun
 from workbench.ui.panels.latency.plots import time_plot
 from workbench.ui.plots.axes import NamedAxis
-from workbench.ui.plots.scale import TimeScale, reach, time_scale
+from workbench.ui.plots.scale import Scale, plain_scale, reach, time_scale
 from workbench.ui.plots.themed import DRAWN, style_plot
 from workbench.ui.text.fit import elided, text_height, text_width
 from workbench.ui.theme import Theme
@@ -120,7 +121,7 @@ class HistoryPlot:
         self.axis = RunAxis()
         self.plot = time_plot(theme, self.axis, "")
         self.axis.set_names("runs of this problem", "runs")
-        self.scale = TimeScale()
+        self.scale = Scale()
         self.trend = pg.PlotCurveItem()
         self.plot.addItem(self.trend)
         self.bars = {(role, shown): pg.ErrorBarItem(beam=0.0) for role in DRAWN for shown in (False, True)}
@@ -138,10 +139,12 @@ class HistoryPlot:
         self.axis.faded = pg.mkPen(theme.muted)
         self.trend.setPen(pg.mkPen(theme.color("kernel", 90), width=1.5))
 
-    def show(self, runs: list[HistoryRun], log: bool | None = None) -> None:
-        """Draw `runs` in their order, on a scale of their own; `log` True or False overrides the choice of it."""
+    def show(self, runs: list[HistoryRun], log: bool | None = None, metric: Metric = TIME) -> None:
+        """Draw `runs`, whose figures are of `metric`, in their order; `log` overrides the choice of a log scale."""
         self._runs = runs
-        self.scale = time_scale([figure.us for figure in self._figures()], log)
+        values = [figure.value for figure in self._figures()]
+        is_time = metric.unit == TIME.unit
+        self.scale = time_scale(values, log) if is_time else plain_scale(values, metric.unit, log)
         kernels = list(dict.fromkeys(run.kernel for run in runs))
         symbols = {kernel: SYMBOLS[i % len(SYMBOLS)] for i, kernel in enumerate(kernels)}
         self._name_axes(len(kernels) > 1)
@@ -149,7 +152,7 @@ class HistoryPlot:
             placed = [
                 Placed(i + self._offset(r, role), r, r.figures[role]) for i, r in enumerate(runs) if role in r.figures
             ]
-            at = self.scale.to_axis([place.figure.us for place in placed])
+            at = self.scale.to_axis([place.figure.value for place in placed])
             self._draw_points(role, placed, at, symbols)
             for shown in (False, True):
                 self._draw_bars(role, shown, [place for place in placed if place.run.shown == shown])
@@ -159,7 +162,7 @@ class HistoryPlot:
     def _join(self, placed: list[Placed]) -> None:
         joined = [_is_one_line(a, b) for a, b in pairwise(placed)]
         connect = np.array([*joined, False][: len(placed)], dtype=bool)
-        at = self.scale.to_axis([place.figure.us for place in placed])
+        at = self.scale.to_axis([place.figure.value for place in placed])
         self.trend.setData(np.array([place.x for place in placed]), at, connect=connect)
 
     def _figures(self) -> list[Figure]:
@@ -171,7 +174,7 @@ class HistoryPlot:
         return 0.0 if len(run.figures) < 2 else -APART if role == "kernel" else APART
 
     def _name_axes(self, several: bool) -> None:
-        runs, unit = self._runs, f"{self.scale.unit} (log)" if self.scale.log else self.scale.unit
+        runs, unit = self._runs, " ".join(filter(None, (self.scale.unit, "(log)" if self.scale.log else "")))
         names: tuple[str, ...] = ("runs of this problem", "runs")
         if runs:  # all are of one protocol, which stands there however little room there is
             protocol = runs[0].protocol
@@ -185,7 +188,7 @@ class HistoryPlot:
         self.axis.set_runs(labels, next((i for i, r in enumerate(runs) if r.shown), -1))
         left = self.plot.getAxis("left")
         left.log = self.scale.log
-        left.set_names(*(f"{name}, {unit}" for name in _kind_names(self._figures())), unit)
+        left.set_names(*(", ".join(filter(None, (name, unit))) for name in _kind_names(self._figures())), unit)
 
     def _hollow(self, run: HistoryRun, role: Role) -> str:
         """Why the mark of `role` of `run` is hollow; "" where it is not. Versions are those of the run shown."""
@@ -211,7 +214,7 @@ class HistoryPlot:
         self.points[role].setData(spots=spots)
 
     def _draw_bars(self, role: Role, shown: bool, placed: list[Placed]) -> None:
-        known = [(place.x, place.figure.us, *place.figure.bar) for place in placed if place.figure.bar]
+        known = [(place.x, place.figure.value, *place.figure.bar) for place in placed if place.figure.bar]
         x, middle, low, high = np.array(known).reshape(-1, 4).T
         at = self.scale.to_axis(middle)
         pen = pg.mkPen(self._theme.color(role, 255 if shown else FADED), width=3 if shown else 2)
@@ -221,7 +224,7 @@ class HistoryPlot:
     def set_range(self) -> None:
         """Show all runs and their bars; from zero when that costs no more than half of a linear axis."""
         self.plot.setXRange(-0.6, max(0, len(self._runs) - 1) + 0.6, padding=0)
-        ends = [end for figure in self._figures() for end in (figure.us, *(figure.bar or ()))]
+        ends = [end for figure in self._figures() for end in (figure.value, *(figure.bar or ()))]
         if ends:
             seen = self.scale.to_axis(ends)
             low, high = reach(float(seen.min()), float(seen.max()), self.scale.log)

@@ -105,13 +105,13 @@ def roofs(ceilings: Ceilings, floor: Floor | None, precision: str) -> list[Roof]
     return found
 
 
-def floor_text(measurement: Measurement, ceilings: Ceilings) -> str:
-    """How far a measurement is from its floor: "17.9× its floor of 42.1 µs (fp32 arithmetic)"; "" if not known."""
+def floor_texts(measurement: Measurement, ceilings: Ceilings) -> tuple[str, str]:
+    """How far a measurement is from its floor: "17.9× its floor of 42.1 µs", and what that is made of; or ""."""
     floor = floor_time(measurement.problem, precision_of(measurement), ceilings)
     if floor is None:
-        return ""
+        return "", ""
     times = floor.times(measurement.latency.figure_us)
-    return f"{times:.3g}× its floor of {format_time(floor.us)} ({made_of(floor)})"
+    return f"{times:.3g}× its floor of {format_time(floor.us)}", made_of(floor)
 
 
 def floor_tip(measurement: Measurement, ceilings: Ceilings) -> str:

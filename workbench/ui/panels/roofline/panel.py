@@ -20,7 +20,7 @@ from workbench.ui.panels.roofline.numbers import (
     ceilings_text,
     ceilings_tip,
     earlier_points,
-    floor_text,
+    floor_texts,
     floor_tip,
     notes_texts,
     point_of,
@@ -167,11 +167,10 @@ class RooflinePanel(CeilingsPanel):
             return [[square, name, Span("  not timed yet" if run.end is None else "  not timed", self.theme.muted)]]
         rate = Span(f"  {point.tflops:.3g} TFLOP/s", bold=True)
         time, protocol = Span(f" in {format_time(point.us)}"), Span(f" ({point.protocol})")
-        floor = floor_text(measurement, ceilings) if ceilings is not None else ""
-        times, _, made = floor.partition(" (")
-        tail = [Span(f" · {times}")] if floor else []
+        times, made = floor_texts(measurement, ceilings) if ceilings is not None else ("", "")
+        tail = [Span(f" · {times}")] if times else []
         return [
-            [square, name, rate, time, protocol, *tail, *([Span(f" ({made}", self.theme.muted)] if made else [])],
+            [square, name, rate, time, protocol, *tail, *([Span(f" ({made})", self.theme.muted)] if made else [])],
             [square, name, rate, time, protocol, *tail],
             [square, name, rate, protocol, *tail],
             [square, rate, protocol, *tail],

@@ -10,9 +10,11 @@ from workbench.run.events import TileStates
 from workbench.ui.panels.bases.maps import MapPanel
 from workbench.ui.panels.softmax.lines import StateLines
 from workbench.ui.panels.softmax.states import (
+    MASKED,
     MASKED_TEXT,
     NOT_RUN_TEXT,
     SPLITS_TEXTS,
+    UNSEEN,
     UNSEEN_TEXT,
     HeadStates,
     captions,
@@ -170,14 +172,14 @@ class SoftmaxPanel(MapPanel):
         """What the map's colours beside those of the bar mean."""
         not_run = NOT_RUN_TEXT if not shown.states.complete else "NaN"
         kinds = (
-            ("masked", MASKED_TEXT, self.theme.border),
-            ("unseen", UNSEEN_TEXT, self.theme.minus_inf),
-            ("nan", not_run, self._nan_color(shown.states)),
+            ("masked", MASKED_TEXT, MASKED, self.theme.border),
+            ("unseen", UNSEEN_TEXT, UNSEEN, self.theme.minus_inf),
+            ("nan", not_run, not_run, self._nan_color(shown.states)),
         )
         contents = shown.contents(name)
-        found = [(text, color) for kind, text, color in kinds if kind in contents]
-        versions = (_legend([(cut(text), color) for text, color in found]) for cut in (str, _first_words))
-        self.legend.set_spans(*versions, tooltip="\n".join(text for text, _ in found))
+        found = [(text, word, color) for kind, text, word, color in kinds if kind in contents]
+        whole, short = ([(texts[i], color) for *texts, color in found] for i in (0, 1))
+        self.legend.set_spans(_legend(whole), _legend(short), tooltip="\n".join(text for text, _ in whole))
         self.legend.setVisible(bool(found))
 
     def _nan_color(self, states: TileStates | None) -> str:
@@ -261,7 +263,3 @@ def _legend(marks: list[tuple[str, str]]) -> list[Span]:
         spans += [Span("   ")] if spans else []
         spans += swatch_spans(text, color)
     return spans
-
-
-def _first_words(text: str) -> str:
-    return text.partition(":")[0]

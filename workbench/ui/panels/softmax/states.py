@@ -14,8 +14,9 @@ from workbench.run.request import Problem
 from workbench.stats.arrays import FloatArray
 from workbench.ui.plots.map_cells import IntArray
 
-MASKED_TEXT = "masked: no row of this block sees a key here"
-UNSEEN_TEXT = "−inf: no key seen yet"
+MASKED, UNSEEN = "masked", "−inf"  # what a cell is, in a word
+MASKED_TEXT = f"{MASKED}: no row of this block sees a key here"
+UNSEEN_TEXT = f"{UNSEEN}: no key seen yet"
 SPLITS_TEXTS = ("key split borders: m and l begin anew", "key splits: m, l begin anew", "key splits", "splits")
 NOT_RUN_TEXT = "not run yet"
 FINITE_AT_ONCE = 1 << 18  # cells: few enough to stay in a cache between the steps of a search
@@ -142,13 +143,16 @@ def captions(states: TileStates) -> list[str]:
     """Where the states are from and how right they are, and the same in fewer words."""
     if not states.complete:
         return ["Captured from the instrumented kernel, still running", "Instrumented kernel, still running"]
-    bits = "" if states.bit_equal is None else f"{'' if states.bit_equal else 'NOT '}bit-equal to the timed output"
+    bits = "" if states.bit_equal is None else "bit-equal" if states.bit_equal else "NOT bit-equal"
     errors = [e for e in (states.m_error, states.l_error) if e is not None]
-    within = f"m, l within {number(float(np.max(errors)), 2)} of float64" if errors else ""
+    within = f"m, l within {number(float(np.max(errors)), 2)}" if errors else ""
     versions: Sequence[tuple[str, str, str]] = (
-        ("Captured from the instrumented kernel", bits, within),
-        ("Instrumented kernel", bits.replace("the ", ""), within),
-        ("Instrumented", bits.partition(" to ")[0], within),
-        ("Traced", bits.partition(" to ")[0], within.replace(" of float64", "")),
+        ("Captured from the instrumented kernel", " to the timed output", " of float64"),
+        ("Instrumented kernel", " to timed output", " of float64"),
+        ("Instrumented", "", " of float64"),
+        ("Traced", "", ""),
     )
-    return ["; ".join(filter(None, parts)) for parts in versions]
+    return [
+        "; ".join(filter(None, (source, bits and bits + to_what, within and within + of_what)))
+        for source, to_what, of_what in versions
+    ]
