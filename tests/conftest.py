@@ -30,6 +30,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "timeout(seconds): the longest that the test may take, by pytest-timeout")
 
 
+def pytest_sessionstart() -> None:
+    """Let the engines of all tests in this process have their share of a busy machine."""
+    from tests import evenly
+    from workbench.engine.host import process
+
+    process.serve = evenly.serve  # type: ignore[attr-defined]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what is marked `gpu` where the NVIDIA driver shows no device."""
     if Path("/dev/nvidiactl").exists():
