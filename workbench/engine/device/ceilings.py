@@ -80,7 +80,8 @@ def measure_ceilings(
             stop.check()
             report(Progress(f"measuring the device's ceilings: {name}", done, len(NAMES)))
             rates[name] = _rate(name, device, timer, copy_bytes, side, monitor)
-    torch.cuda.empty_cache()  # gigabytes that no run needs
+            # Gigabytes that no run needs. After each: the library of products keeps a piece of what it finds free.
+            torch.cuda.empty_cache()
     report(Progress("measured the device's ceilings", len(NAMES), len(NAMES)))
     copy_rate, facts = rates.pop("copy"), facts or DeviceFacts()
     warnings = warnings_of(watched[0]) if watched else None
