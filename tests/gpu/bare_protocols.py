@@ -2,8 +2,13 @@
 
 python -m tests.gpu.bare_protocols KERNEL PRECISION M N D BATCH HEADS DTYPE CAUSAL BLOCK_M BLOCK_N WARPS STAGES
 SPLITS PROTOCOL..., of which `profiler` is to be the last, so that CUPTI is not there before.
+
+Several may be started at once, which is mostly importing: with the path of a file in TILESCOPE_TURN they measure one
+after another.
 """
 
+import fcntl
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -150,8 +155,17 @@ def medians(make: Callable[[Launch], Take], launches: tuple[Launch, Launch]) -> 
     return [median(taken) for taken in times]
 
 
+def await_turn() -> None:
+    """Wait until no other script measures; this one does then, until it ends."""
+    path = os.environ.get("TILESCOPE_TURN")
+    if path:
+        fcntl.flock(os.open(path, os.O_RDWR | os.O_CREAT), fcntl.LOCK_EX)
+
+
 if __name__ == "__main__":
     makes = {"warm": warm, "cold": cold, "graph": graph, "graph-cold": graph_cold, "profiler": profiler}
+    torch.cuda.init()  # type: ignore[no-untyped-call]
+    await_turn()
     both = launches_from(sys.argv[1:])
     hold(300_000)  # clocks rise, and power stays low, as before a first run
     torch.cuda.synchronize()

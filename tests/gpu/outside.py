@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import median
 
 from kernels.plain.tiles import TileConfig
 from tests.gpu.cases import Case
@@ -15,7 +15,6 @@ from workbench.run.measurement import Role
 
 ROOT = Path(__file__).resolve().parents[2]
 ROLES: tuple[Role, ...] = ("kernel", "baseline")
-SCRIPTS = 1  # from one to the next their medians differ by less than half a percent
 LIMIT_S = 180
 # With these ncu has seen nothing, because the machine or its owner does not let it.
 NOT_ALLOWED = ("ERR_NVGPUCTRPERM", "Failed to initialize the profiler", "LibraryNotLoaded")
@@ -35,24 +34,32 @@ def words_of(case: Case, tile: TileConfig) -> list[str]:
     return [str(word) for word in (case.kernel, case.precision, *shape, *tiles)]
 
 
-def bare_figures(case: Case, tile: TileConfig, protocols: Sequence[str]) -> Figures:
-    """Each protocol's time of the kernel and of SDPA in us: the median of SCRIPTS processes, one after another."""
-    command = [sys.executable, "-m", "tests.gpu.bare_protocols", *words_of(case, tile), *protocols]
-    return median_of([read_bare(_output(command)) for _ in range(SCRIPTS)])
+class BareScript:
+    """A script that measures each of `protocols` on a case; several that share `turn`, a file, do so in turn."""
+
+    def __init__(self, case: Case, tile: TileConfig, protocols: Sequence[str], turn: Path) -> None:
+        command = [sys.executable, "-m", "tests.gpu.bare_protocols", *words_of(case, tile), *protocols]
+        self._said = " ".join(command)
+        environment = {**os.environ, "TILESCOPE_TURN": str(turn)}
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=ROOT, env=environment)
+
+    def figures(self) -> Figures:
+        """Each protocol's time of the kernel and of SDPA, us. Raises RuntimeError with its words where it fails."""
+        try:
+            printed, words = self._process.communicate(timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            raise RuntimeError(f"{self._said} took longer than {LIMIT_S} s") from None
+        if self._process.returncode:
+            raise RuntimeError(f"{self._said} ended with {self._process.returncode}:\n{printed}\n{words}")
+        return read_bare(printed)
 
 
 def read_bare(text: str) -> Figures:
     """What one bare script printed."""
     lines = [line.split() for line in text.splitlines() if line.strip()]
     return {name: dict(zip(ROLES, map(float, times), strict=True)) for name, *times in lines}
-
-
-def median_of(scripts: Sequence[Figures]) -> Figures:
-    """The median over scripts of each protocol and role."""
-    return {
-        protocol: {role: median(script[protocol][role] for script in scripts) for role in ROLES}
-        for protocol in scripts[0]
-    }
 
 
 def ncu_launches(case: Case, tile: TileConfig, sizes: Mapping[Role, int], folder: Path) -> dict[Role, NcuLaunch]:

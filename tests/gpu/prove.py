@@ -160,9 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.gpu.prove", description=__doc__.partition("\n")[0])
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--minutes", type=float, default=MINUTES, help="stop after this long (default %(default)s)")
-    parser.add_argument(
-        "--workers", type=int, default=max(1, (os.cpu_count() or 1) - 2), help="default: all cores but 2"
-    )
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="default: one a core")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # with a summary
     given.output.mkdir(parents=True, exist_ok=True)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
 import pytest
 
 from kernels.plain.tiles import TileConfig
+from tests.gpu.bare_protocols import await_turn
 from tests.gpu.cases import CASES
 from tests.gpu.ncu_report import per_launch, read_kernels
-from tests.gpu.outside import NotAllowedError, bare_figures, median_of, ncu_launches, read_bare, words_of
+from tests.gpu.outside import BareScript, NotAllowedError, ncu_launches, read_bare, words_of
 
 REPORT = """==PROF== Connected to process 4242 (/usr/bin/python3.12)
 ==PROF== Profiling "split_kv_kernel": 0%....50%....100% - 1 pass
@@ -65,10 +67,18 @@ def test_launches_that_are_not_what_was_expected_are_not_summed() -> None:
         per_launch(kernels, {"kernel": 1, "baseline": 2}, launches=2)
 
 
-def test_of_three_bare_scripts_the_median_counts_for_each_figure() -> None:
-    texts = ("warm 10.0 30.0\ncold 12 33\n", "warm 11.0 29.0\ncold 15 31\n", "warm 99.0 31.5\ncold 13 32\n\n")
-    found = median_of([read_bare(text) for text in texts])
-    assert found == {"warm": {"kernel": 11.0, "baseline": 30.0}, "cold": {"kernel": 13.0, "baseline": 32.0}}
+def test_what_a_bare_script_prints_is_read() -> None:
+    found = read_bare("warm 10.0 30.0\ncold 12 33\n\n")
+    assert found == {"warm": {"kernel": 10.0, "baseline": 30.0}, "cold": {"kernel": 12.0, "baseline": 33.0}}
+
+
+def test_whose_turn_it_is_has_it_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    turn = tmp_path / "turn"
+    await_turn()  # alone, there is nobody to wait for
+    monkeypatch.setenv("TILESCOPE_TURN", str(turn))
+    await_turn()
+    with turn.open() as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_words_say_everything_of_a_case() -> None:
@@ -87,7 +97,7 @@ def fake_command(folder: Path, name: str, script: str) -> Path:
 def test_a_bare_script_that_fails_shows_what_it_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", str(fake_command(tmp_path, "python", "echo out of memory >&2; exit 3")))
     with pytest.raises(RuntimeError, match=r"(?s)bare_protocols article .* ended with 3:.*out of memory"):
-        bare_figures(CASES[0], TileConfig(), ["warm"])
+        BareScript(CASES[0], TileConfig(), ["warm"], tmp_path / "turn").figures()
 
 
 @pytest.mark.parametrize(
