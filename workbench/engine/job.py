@@ -16,7 +16,7 @@ from workbench.analysis.validate import find_faults
 from workbench.engine.device import choice as device
 from workbench.engine.device.ceilings import measure_ceilings as measured_ceilings
 from workbench.engine.device.monitor import DeviceMonitor
-from workbench.engine.device.nvml import Address, open_nvml
+from workbench.engine.device.nvml import Address, NvmlSource
 from workbench.engine.failures import CaptureError, InvalidRequestError, describe_failure
 from workbench.engine.host.stopping import StopFlag
 from workbench.engine.provenance import Sources
@@ -141,5 +141,5 @@ def _facts(address: Address | None) -> DeviceFacts:
     """What NVML says of the GPU now: its power limit may have been changed since the last run."""
     if address is not None:
         with suppress(Exception):  # pynvml's own errors, or that there is none: a run is as good without
-            return open_nvml(address).facts()
+            return NvmlSource(address).facts()
     return DeviceFacts()
