@@ -11,6 +11,7 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -126,13 +127,8 @@ def _compiler() -> Finding:
 
 def _engine() -> Iterator[Finding]:
     """Start the engine as a run would, and let it say what it found."""
-    host = KernelHost()
-    try:
-        last = None
-        for event in host.wait_ready():
-            last = event
-    finally:
-        host.close()
+    with closing(KernelHost()) as host:
+        *_, last = host.wait_ready()
     if isinstance(last, Failed):
         yield Finding("Engine", "missing", last.message, last.remedy)
         return

@@ -20,7 +20,7 @@ from workbench.engine.device.nvml import Address, NvmlSource
 from workbench.engine.failures import CaptureError, InvalidRequestError, describe_failure
 from workbench.engine.host.stopping import StopFlag
 from workbench.engine.provenance import Sources
-from workbench.run.ceilings import NOT_MEASURED, Ceilings, CeilingsError, load_ceilings, save_ceilings
+from workbench.run.ceilings import NOT_MEASURED, Ceilings, CeilingsError, best_fit, kept_ceilings, save_ceilings
 from workbench.run.device_state import DeviceFacts
 from workbench.run.environment import DeviceInfo, find_kernel
 from workbench.run.events import CeilingsMeasured, Finished, Log, Ready, Send, Started
@@ -134,7 +134,7 @@ def _kept_ceilings(info: DeviceInfo, facts: DeviceFacts) -> Ceilings | None:
     if info.mode != "cuda":
         return None
     limit = facts.power_limit_w if isfinite(facts.power_limit_w) else None
-    return load_ceilings(info.name, info.driver, info.torch, uuid=facts.uuid, power_limit_w=limit)
+    return best_fit(kept_ceilings(info.name, info.driver, info.torch), facts.uuid, limit)
 
 
 def _facts(address: Address | None) -> DeviceFacts:

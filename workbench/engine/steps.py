@@ -203,14 +203,11 @@ class Run:
     def _measured(self, role: Role, latency: Latency) -> None:
         """Send the measurement of `role`, which takes the place of one that was sent before."""
         self._latencies[role] = latency
-        self._send(Measured(self._measurement(role, latency)))
-
-    def _measurement(self, role: Role, latency: Latency) -> Measurement:
         check, is_kernel = self._checks.found[role], role == "kernel"
         backend = check.backend
         if backend in SDPA_BACKENDS:
             backend = proven_backend(backend, latency.kernel_names, self._send)
-        return Measurement(
+        measurement = Measurement(
             implementation=check.implementation,
             role=role,
             problem=self._problem,
@@ -221,6 +218,7 @@ class Run:
             precision=self._request.precision if is_kernel else "",
             resources=_resources(self._compiled) if is_kernel else None,
         )
+        self._send(Measured(measurement))
 
     def _recheck(self, baseline: Baseline | None) -> None:
         """Check what the timing left, and the output of two more launches of each."""

@@ -80,31 +80,20 @@ def data_folder() -> Path:
     return Path(base, "tilescope")
 
 
-def load_ceilings(
-    device: str,
-    driver: str,
-    torch: str,
-    folder: Path | None = None,
-    *,
-    uuid: str = "",
-    power_limit_w: float | None = None,
-) -> Ceilings | None:
-    """The ceilings kept for this device, driver and torch; None if there are none, or the file cannot be read.
-
-    With a UUID or a power limit those of another GPU, or of another limit, are none; ceilings that do not say theirs,
-    as files of earlier versions have them, count as long as there are no better.
-    """
-    return best_fit(kept_ceilings(device, driver, torch, folder), uuid, power_limit_w)
-
-
 def kept_ceilings(device: str, driver: str, torch: str, folder: Path | None = None) -> tuple[Ceilings, ...]:
-    """All that are kept for GPUs of this name, with this driver and torch, whatever their UUIDs and power limits."""
+    """All that are kept for GPUs of this name, with this driver and torch, whatever their UUIDs and power limits.
+
+    None where the file cannot be read.
+    """
     found = _read(folder or data_folder())
     return tuple(entry for entry in found if (entry.device, entry.driver, entry.torch) == (device, driver, torch))
 
 
 def best_fit(known: Iterable[Ceilings], uuid: str = "", power_limit_w: float | None = None) -> Ceilings | None:
-    """Of ceilings for one name, driver and torch those that fit best: nothing contradicts, most agrees, the latest."""
+    """Of ceilings for one name, driver and torch those that fit best: nothing contradicts, most agrees, the latest.
+
+    Those that do not say their UUID or limit, as files of earlier versions have them, count as long as none are better.
+    """
 
     def agreeing(entry: Ceilings) -> int:
         return (entry.uuid == uuid != "") + (entry.power_limit_w == power_limit_w is not None)

@@ -32,16 +32,13 @@ WarningKind = Literal[
     "cpu",
 ]
 
-# NVML's clock event reasons. Idle, and clocks set on purpose (for applications, for the display), hold nothing back.
-GPU_IDLE = 0x1
-APPLICATIONS_CLOCKS_SETTING = 0x2
+# NVML's clock event reasons, without those that hold nothing back: idle, and clocks set on purpose.
 SW_POWER_CAP = 0x4
 HW_SLOWDOWN = 0x8
 SYNC_BOOST = 0x10
 SW_THERMAL_SLOWDOWN = 0x20
 HW_THERMAL_SLOWDOWN = 0x40
 HW_POWER_BRAKE_SLOWDOWN = 0x80
-DISPLAY_CLOCK_SETTING = 0x100
 
 # Bit, NVML's name for it, and the warning it belongs to.
 _THROTTLES: tuple[tuple[int, str, WarningKind], ...] = (

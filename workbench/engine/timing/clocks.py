@@ -105,20 +105,6 @@ class Gpu:
         return profile(body)
 
 
-class Clock(Protocol):
-    """Times launches. `block_us` is the whole of an unbroken block; `singles` is each launch's own time, us.
-
-    `timed` is entered around what is timed. `late_samples` may hold what the CPU took to launch.
-    """
-
-    name: str
-    late_samples: int
-
-    def block_us(self, launch: Launch, count: int, timed: Timed = nullcontext) -> float: ...
-
-    def singles(self, launch: Launch, count: int, timed: Timed = nullcontext) -> FloatArray: ...
-
-
 class CudaClock:
     """CUDA events on the current stream.
 
@@ -219,3 +205,8 @@ class HostClock:
         """Host time of each of `count` launches, in microseconds."""
         with timed():
             return np.array([self.block_us(launch, 1) for _ in range(count)])
+
+
+# `block_us` is the whole of an unbroken block, `singles` each launch's own time, us; `timed` is entered around what is
+# timed. `late_samples` may hold what the CPU took to launch.
+Clock = CudaClock | HostClock
