@@ -141,15 +141,10 @@ def _engine() -> Iterator[Finding]:
     if device.mode == "cuda":
         yield Finding("GPU", "ok", f"{device.name}, compute capability {device.capability}, driver {device.driver}")
         return
-    yield Finding(
-        "GPU", "note", f"none that torch {device.torch} can use: kernels run on Triton's interpreter", _gpu_fix()
-    )
-
-
-def _gpu_fix() -> str:
-    if not Path("/dev/nvidiactl").exists():
-        return "with an NVIDIA GPU: install its driver"
-    return "install a CUDA build of torch: pip install --force-reinstall torch"
+    fix = "with an NVIDIA GPU: install its driver"
+    if Path("/dev/nvidiactl").exists():
+        fix = "install a CUDA build of torch: pip install --force-reinstall torch"
+    yield Finding("GPU", "note", f"none that torch {device.torch} can use: kernels run on Triton's interpreter", fix)
 
 
 def _loads(library: str) -> bool:

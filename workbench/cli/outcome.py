@@ -123,20 +123,15 @@ def _latency_lines(latency: Latency, request: RunRequest) -> Iterator[str]:
     parts = parts_text(interval) if interval is not None else ""
     if parts:
         yield f"the interval: {parts}"
-    yield from _launch_lines(latency)
+    if latency.kernel_us is not None and not latency.timed_by.is_profiled:
+        yield f"the GPU takes {format_time(latency.kernel_us)} for a launch, by the profiler"
+    if latency.launch_bound:
+        yield latency.launch_bound
     if latency.modes is not None:
         yield modes_text(latency.modes)
     if latency.drift is not None:
         yield latency.drift.text
     yield from (f"note: {note.text}" for note in latency.notes)
-
-
-def _launch_lines(latency: Latency) -> Iterator[str]:
-    """What of a launch is the kernel."""
-    if latency.kernel_us is not None and not latency.timed_by.is_profiled:
-        yield f"the GPU takes {format_time(latency.kernel_us)} for a launch, by the profiler"
-    if latency.launch_bound:
-        yield latency.launch_bound
 
 
 def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, Any]:

@@ -151,7 +151,9 @@ class Run:
 
         A dying run still says what the device did.
         """
-        breakable = {role: self._breakable_launch(launch) for role, launch in launches.items()}
+        breakable = launches
+        if self._mode == "interpreter":
+            breakable = {role: self._stop.interruptible()(launch) for role, launch in launches.items()}
         tools = (self._gpu, self._send, self._stop, self._watch)
         self._watch.begin()
         try:
@@ -189,16 +191,6 @@ class Run:
             looked = with_kernel_time(latency, launches[role], self._gpu, self._send, self._stop)
             if looked is not latency:
                 self._measured(role, looked)
-
-    def _breakable_launch(self, launch: Launch) -> Launch:
-        if self._mode == "cuda":
-            return launch
-
-        def breakable() -> object:
-            with self._stop.interruptible():
-                return launch()
-
-        return breakable
 
     def _measured(self, role: Role, latency: Latency) -> None:
         """Send the measurement of `role`, which takes the place of one that was sent before."""

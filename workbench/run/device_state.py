@@ -256,7 +256,7 @@ def _throttle_warnings(readings: DeviceReadings) -> Iterator[DeviceWarning]:
         for bit, name, belongs in _THROTTLES:
             share = float(_is_held(known, bit).mean())
             if belongs == kind and share > (SHARE_OF_TIME if bit & LASTING else 0):
-                named.append(f"{name} in {_percent(share)}")
+                named.append(f"{name} in {share:.0%}" if share >= 0.01 else f"{name} in under 1%")
         if named:
             shares = f"{', '.join(named)} of the timed readings{_figures(readings, kind)}"
             yield DeviceWarning.of(kind, f"throttled by {cause}", shares)
@@ -294,7 +294,3 @@ def _process_warnings(readings: DeviceReadings) -> Iterator[DeviceWarning]:
 
 def _known(values: FloatArray) -> FloatArray:
     return values[np.isfinite(values)]
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.01 else "under 1%"
