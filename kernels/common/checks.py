@@ -165,10 +165,3 @@ def _check_shapes(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, out: torch.
         raise ValueError(f"out has strides {out.stride()}; expected a tensor whose elements lie apart")
     if not spec.heads and batch * heads != 1:
         raise ValueError(f"q has {batch} x {heads} heads; kernel {spec.name} takes 1")
-
-
-def check_contiguous(**tensors: torch.Tensor) -> None:
-    """Raise ValueError unless every tensor is contiguous."""
-    for name, tensor in tensors.items():
-        if not tensor.is_contiguous():
-            raise ValueError(f"{name} has strides {tensor.stride()}; expected a contiguous tensor")

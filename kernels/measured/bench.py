@@ -67,6 +67,10 @@ class Case:
     """None: no more than SDPA's own."""
 
     @property
+    def variant(self) -> KernelVariant:
+        return next(variant for variant in VARIANTS if variant.name == self.kernel)
+
+    @property
     def title(self) -> str:
         heads = f"{self.batch} x {self.heads} heads, " if self.batch * self.heads > 1 else ""
         return f"{self.dtype} {heads}{self.m} x {self.n} x {self.d}{', causal' if self.causal else ''}"
@@ -136,18 +140,13 @@ def interleaved_us(launches: dict[str, Launch], rounds: int = ROUNDS) -> dict[st
 
 def run_case(case: Case) -> dict[str, Any]:
     """Times and errors of `case` as plain values; `kernel` and each SDPA backend that takes it."""
-    generator = torch.Generator("cuda").manual_seed(0)
-    shapes = [(case.batch, case.heads, rows, case.d) for rows in (case.m, case.n, case.n)]
-    q, k, v = (torch.randn(s, generator=generator, device="cuda").to(DTYPES[case.dtype]) for s in shapes)
-    variant = next(variant for variant in VARIANTS if variant.name == case.kernel)
-    limits = device_limits(q.device)
-    spec = variant.spec
+    q, k, v, out = tensors_of(case)
+    limits, spec = device_limits(q.device), case.variant.spec
     tile = TileConfig() if spec.keeps_tile else spec.default_tile(case, limits, case.precision)
-    out = torch.full_like(q, float("nan"))
     trace = TileTrace.unwritten(case.batch * case.heads, case.m, case.n, tile.block_n, q.device)
     launches: dict[str, Launch] = {
-        "kernel": _launch(variant, case, tile, (q, k, v, out), None),
-        "traced": _launch(variant, case, tile, (q, k, v, torch.empty_like(out)), trace),
+        "kernel": launch_of(case, tile, (q, k, v, out)),
+        "traced": launch_of(case, tile, (q, k, v, torch.empty_like(out)), trace),
         "auto": lambda: _sdpa(q, k, v, case.causal),
     }
     launches |= {name: _forced(name, q, k, v, case.causal) for name in BACKENDS if _takes(name, q, k, v, case.causal)}
@@ -172,11 +171,21 @@ def run_case(case: Case) -> dict[str, Any]:
     }
 
 
-def _launch(
-    variant: KernelVariant, case: Case, tile: TileConfig, tensors: tuple[torch.Tensor, ...], trace: TileTrace | None
+def tensors_of(case: Case) -> tuple[torch.Tensor, ...]:
+    """Q, K and V of `case`, the same every time, and an output filled with NaN."""
+    generator = torch.Generator("cuda").manual_seed(0)
+    shapes = [(case.batch, case.heads, rows, case.d) for rows in (case.m, case.n, case.n)]
+    q, k, v = (torch.randn(s, generator=generator, device="cuda").to(DTYPES[case.dtype]) for s in shapes)
+    return q, k, v, torch.full_like(q, float("nan"))
+
+
+def launch_of(
+    case: Case, tile: TileConfig, tensors: tuple[torch.Tensor, ...], trace: TileTrace | None = None
 ) -> Launch:
+    """The launch of the case's kernel on such tensors."""
     q, k, v, out = tensors
-    return lambda: variant.launch(q, k, v, out, tile=tile, precision=case.precision, causal=case.causal, trace=trace)
+    launch = case.variant.launch
+    return lambda: launch(q, k, v, out, tile=tile, precision=case.precision, causal=case.causal, trace=trace)
 
 
 def _sdpa(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:

@@ -14,15 +14,15 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import torch
 
-from kernels.common.checks import DTYPES, device_limits
-from kernels.measured.bench import Case, environment, graph_of, replay_us
+from kernels.common.checks import device_limits
+from kernels.measured.bench import Case, environment, graph_of, launch_of, replay_us, tensors_of
 from kernels.plain.measured_tiles import TABLE
 from kernels.plain.precisions import EXACT
 from kernels.plain.tiles import TileConfig
@@ -34,17 +34,10 @@ from kernels.variants.split_kv.launch import SPLIT_KV
 
 GRAPH_US = 600.0
 FINALISTS = 3
+Trial = tuple[Case, TileConfig]
 
 FP32_SHAPES = ((256, 512, 64), (512, 2048, 128), (1024, 4096, 64), (1024, 4096, 128), (4096, 4096, 128))
 SPLIT_PRECISIONS = ("fp16x3", "bf16x3", "bf16x6", "tf32x3")
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One tile of one problem."""
-
-    case: Case
-    tile: TileConfig
 
 
 def cases() -> tuple[Case, ...]:
@@ -72,7 +65,7 @@ def trials(kernel: str | None = None) -> tuple[Trial, ...]:
     limits = device_limits(torch.device("cuda"))
     able = {v.name: v.spec for v in VARIANTS if kernel in (None, v.name) and not v.refusal(limits)}
     return tuple(
-        Trial(case, tile)
+        (case, tile)
         for case in cases()
         if case.kernel in able
         for tile in able[case.kernel].space(case, limits, case.precision)
@@ -83,7 +76,7 @@ def trials(kernel: str | None = None) -> tuple[Trial, ...]:
 def compile_trial(trial: Trial) -> str:
     """Launch once, so that the compiled kernel lies in Triton's cache; "" or why it cannot run."""
     try:
-        _launcher(trial.case, _tensors(trial.case), trial.tile)()
+        launch_of(*trial, tensors_of(trial[0]))()
         torch.cuda.synchronize()
     except Exception as error:
         return f"{type(error).__name__}: {error}".splitlines()[0]
@@ -92,10 +85,10 @@ def compile_trial(trial: Trial) -> str:
 
 def best_tile(case: Case, tiles: list[TileConfig]) -> tuple[TileConfig, float]:
     """The fastest of `tiles` and its time in microseconds: all are timed once, the first few again, in turns."""
-    tensors = _tensors(case)
+    tensors = tensors_of(case)
     graphs = {}
     for tile in tiles:
-        launch = _launcher(case, tensors, tile)
+        launch = launch_of(case, tile, tensors)
         launch()
         one = graph_of(launch, 1)
         replay_us(one, 1)
@@ -119,10 +112,10 @@ def tune(kernel: str | None = None) -> Iterator[dict[str, Any]]:
         refused = dict(zip(todo, pool.map(compile_trial, todo, chunksize=2), strict=True))
     failed = [trial for trial in todo if refused[trial]]
     print(f"{len(todo)} tiles compiled in {time.perf_counter() - began:.0f} s, {len(failed)} refused", file=sys.stderr)
-    for trial in failed:
-        print(f"  {trial.case.kernel} {trial.case.title} {trial.tile}: {refused[trial]}", file=sys.stderr)
+    for case, tile in failed:
+        print(f"  {case.kernel} {case.title} {tile}: {refused[case, tile]}", file=sys.stderr)
     for case in cases():
-        tiles = [trial.tile for trial in todo if trial.case == case and not refused[trial]]
+        tiles = [tile for one, tile in todo if one == case and not refused[one, tile]]
         if tiles:
             tile, us = best_tile(case, tiles)
             print(f"{case.kernel} {case.precision} {case.title}: {tile} {us:.1f} us", file=sys.stderr, flush=True)
@@ -135,18 +128,6 @@ def _is_worth_compiling(case: Case, tile: TileConfig, splits: bool, sm_count: in
     programs = case.batch * case.heads * -(-case.m // tile.block_m) * tile.splits
     idle = splits and case.m > 256 and programs < sm_count // 2
     return not idle and (case.dtype != "fp32" or tile.num_warps == (8 if tile.block_m >= 128 else 4))
-
-
-def _tensors(case: Case) -> tuple[torch.Tensor, ...]:
-    shapes = [(case.batch, case.heads, rows, case.d) for rows in (case.m, case.n, case.n)]
-    q, k, v = (torch.randn(shape, device="cuda").to(DTYPES[case.dtype]) for shape in shapes)
-    return q, k, v, torch.empty_like(q)
-
-
-def _launcher(case: Case, tensors: tuple[torch.Tensor, ...], tile: TileConfig) -> Any:
-    q, k, v, out = tensors
-    variant = next(variant for variant in VARIANTS if variant.name == case.kernel)
-    return lambda: variant.launch(q, k, v, out, tile=tile, precision=case.precision, causal=case.causal)
 
 
 def main() -> int:

@@ -21,7 +21,8 @@ def measured_tiles(kernel: str, work: Work, precision: str) -> Iterator[TileConf
     Nearest means: the same precision, then the same padded D and mask, and the least distance in log2 of D, the heads,
     M and N. Splits are by the rule, unless this very problem was measured.
     """
-    near = [e for e in _table() if e["kernel"] == kernel and e["dtype"] in _alike(work.dtype)]
+    alike = ("fp32",) if work.dtype == "fp32" else ("fp16", "bf16")  # the 16-bit types take the same time
+    near = [entry for entry in _table() if entry["kernel"] == kernel and entry["dtype"] in alike]
     near.sort(key=lambda entry: (entry["precision"] != precision, *_distance(entry, work)))
     for entry in near:
         tile = TileConfig(**{f.name: int(entry[f.name]) for f in fields(TileConfig) if f.name in entry})
@@ -31,11 +32,6 @@ def measured_tiles(kernel: str, work: Work, precision: str) -> Iterator[TileConf
 @cache
 def _table() -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(TABLE.read_text(encoding="utf-8"))["entries"]) if TABLE.exists() else ()
-
-
-def _alike(dtype: str) -> tuple[str, ...]:
-    """The 16-bit types take the same time."""
-    return ("fp32",) if dtype == "fp32" else ("fp16", "bf16")
 
 
 def _is_problem(entry: dict[str, Any], work: Work) -> bool:

@@ -29,10 +29,6 @@ class Grid:
     dtypes: tuple[str, ...] = tuple(DTYPE_BYTES)
     max_d: int = MAX_D
 
-    def is_for(self, work: Work) -> bool:
-        """Whether they suit `work`."""
-        return work.dtype in self.dtypes and work.d <= self.max_d
-
     def tiles(self) -> Iterator[TileConfig]:
         """All of them, in that order."""
         return (TileConfig(*one) for one in product(self.block_ms, self.block_ns, self.warps, self.stages, self.splits))
@@ -102,8 +98,8 @@ class KernelSpec:
         A device without shared memory of its own (the interpreter: `shared_bytes` 0) takes all. Where the keys can be
         split, only splits that leave every program a tile and make no more than two programs a multiprocessor.
         """
-        grid = next((grid for grid in self.grids if grid.is_for(work)), None)
-        tiles = grid.tiles() if grid is not None else ()
+        grids = (grid for grid in self.grids if work.dtype in grid.dtypes and work.d <= grid.max_d)
+        tiles = next((grid.tiles() for grid in grids), ())
         return tuple(t for t in tiles if self.fits(work, device, t, precision) and _is_worth(work, device, t))
 
     def fits(self, work: Work, device: Device, tile: TileConfig, precision: str = EXACT) -> bool:
@@ -130,7 +126,8 @@ class KernelSpec:
 
     def nearest(self, tile: TileConfig, d: int) -> TileConfig:
         """`tile`, with the nearest value that it takes in every field of which it does not take what is there."""
-        taken = {name: _nearest(getattr(tile, name), self.allowed(name, d)) for name in LIMITED}
+        asked = {name: getattr(tile, name) for name in LIMITED}
+        taken = {name: min(self.allowed(name, d), key=lambda one: abs(one - asked[name])) for name in LIMITED}
         return replace(tile, **taken, splits=tile.splits if self.splits else 1)
 
     def requested(
@@ -152,7 +149,3 @@ class KernelSpec:
 def _is_worth(work: Work, device: Device, tile: TileConfig) -> bool:
     programs = work.batch * work.heads * -(-work.m // tile.block_m) * tile.splits
     return tile.splits == 1 or (tile.splits * tile.block_n <= work.n and programs <= 2 * max(4, device.sm_count))
-
-
-def _nearest(value: int, allowed: tuple[int, ...]) -> int:
-    return min(allowed, key=lambda one: abs(one - value))

@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.common.checks import check_contiguous, check_inputs
+from kernels.common.checks import check_inputs
 from kernels.common.online_softmax import absorb_tile
 from kernels.common.variant import KernelVariant, TileTrace, state_buffers
 from kernels.plain.precisions import EXACT
@@ -88,7 +88,9 @@ def launch_article(
     Raises ValueError for inputs outside these limits, and Triton's own errors if the tile cannot be compiled.
     """
     check_inputs(ARTICLE.spec, q, k, v, out, tile, precision, causal, None, trace)
-    check_contiguous(q=q, k=k, v=v, out=out)
+    for name, tensor in (("q", q), ("k", k), ("v", v), ("out", out)):
+        if not tensor.is_contiguous():
+            raise ValueError(f"{name} has strides {tensor.stride()}; expected a contiguous tensor")
     (m, d), n = q.shape[2:], k.shape[2]
     states = state_buffers(trace, out)
     return article_kernel[(triton.cdiv(m, tile.block_m),)](

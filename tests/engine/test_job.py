@@ -14,7 +14,7 @@ from workbench.engine import job
 from workbench.engine.failures import CaptureError
 from workbench.engine.host.stopping import StopFlag
 from workbench.engine.steps import Run
-from workbench.run.ceilings import Ceilings, load_ceilings
+from workbench.run.ceilings import Ceilings, kept_ceilings
 from workbench.run.device_state import DeviceFacts
 from workbench.run.environment import DeviceInfo
 from workbench.run.events import CeilingsMeasured, Finished, Log, RunEvent
@@ -62,7 +62,8 @@ def test_ceilings_are_kept_on_disk_and_announced_from_there(monkeypatch: pytest.
     events: list[RunEvent] = []
     job.measure_ceilings(events.append, StopFlag())
     assert [type(event) for event in events] == [CeilingsMeasured, Finished]
-    assert load_ceilings(GPU.name, GPU.driver, GPU.torch) == CEILINGS == job._kept_ceilings(GPU, DeviceFacts())
+    assert kept_ceilings(GPU.name, GPU.driver, GPU.torch) == (CEILINGS,)
+    assert job._kept_ceilings(GPU, DeviceFacts()) == CEILINGS
     assert job._kept_ceilings(replace(GPU, driver="another"), DeviceFacts()) is None
 
 

@@ -15,9 +15,9 @@ from workbench.run.ceilings import (
     NOT_WATCHED,
     Ceilings,
     CeilingsError,
+    best_fit,
     data_folder,
     kept_ceilings,
-    load_ceilings,
     save_ceilings,
 )
 
@@ -27,7 +27,7 @@ H200 = replace(H200, labels=("bf16: throttled by power",))
 
 
 def load(folder: Path, of: Ceilings = H200) -> Ceilings | None:
-    return load_ceilings(of.device, of.driver, of.torch, folder, uuid=of.uuid, power_limit_w=of.power_limit_w)
+    return best_fit(kept_ceilings(of.device, of.driver, of.torch, folder), of.uuid, of.power_limit_w)
 
 
 def test_what_is_saved_is_loaded(tmp_path: Path) -> None:

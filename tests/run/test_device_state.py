@@ -13,6 +13,8 @@ from workbench.run import device_state as ds
 from workbench.run.device_state import COLUMNS, DeviceReadings, DeviceSample, Process, find_warnings, judged
 
 LIMIT_W = 700
+# NVML's bits of an idle device, and of clocks set on purpose: for applications, for the display.
+GPU_IDLE, APPLICATIONS_CLOCKS_SETTING, DISPLAY_CLOCK_SETTING = 0x1, 0x2, 0x100
 
 
 def recorded(name: str) -> DeviceReadings:
@@ -164,7 +166,7 @@ def test_several_reasons_are_all_named() -> None:
     assert heat.kind == "heat"
 
 
-@pytest.mark.parametrize("bits", [0, ds.GPU_IDLE, ds.APPLICATIONS_CLOCKS_SETTING, ds.DISPLAY_CLOCK_SETTING, 0x4000])
+@pytest.mark.parametrize("bits", [0, GPU_IDLE, APPLICATIONS_CLOCKS_SETTING, DISPLAY_CLOCK_SETTING, 0x4000])
 def test_idle_and_clocks_set_on_purpose_are_no_throttling(bits: int) -> None:
     assert find_warnings(constant(50, reasons=bits)) == ()
 
@@ -213,7 +215,7 @@ def test_the_memorys_clock_is_watched_too() -> None:
 
 
 def test_a_steady_clock_below_the_greatest_is_steady() -> None:
-    assert find_warnings(constant(50, sm_mhz=1200, reasons=ds.APPLICATIONS_CLOCKS_SETTING)) == ()
+    assert find_warnings(constant(50, sm_mhz=1200, reasons=APPLICATIONS_CLOCKS_SETTING)) == ()
 
 
 def test_a_process_counts_while_launches_are_timed_and_not_before_or_after() -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.samples import make_record, recorded_state
 from workbench.analysis.caveats import FLATTERING
 from workbench.run import codec
-from workbench.run.ceilings import FILE, Ceilings, load_ceilings, save_ceilings
+from workbench.run.ceilings import FILE, Ceilings, best_fit, kept_ceilings, save_ceilings
 from workbench.run.device_state import DeviceWarning
 from workbench.run.events import DeviceState, Failed
 from workbench.run.record import RunRecord
@@ -82,8 +82,8 @@ def test_the_resource_is_that_of_the_message(message: str, resource: str) -> Non
 
 def test_kept_ceilings_have_labels_without_figures(tmp_path: Path) -> None:
     save_ceilings(CEILINGS, tmp_path)
-    assert load_ceilings("GPU", "1", "2", tmp_path) == CEILINGS
+    assert best_fit(kept_ceilings("GPU", "1", "2", tmp_path)) == CEILINGS
     kept = json.loads((tmp_path / FILE).read_text())
     (tmp_path / FILE).write_text(json.dumps([{k: v for k, v in entry.items() if k != "labels"} for entry in kept]))
-    found = load_ceilings("GPU", "1", "2", tmp_path)
+    found = best_fit(kept_ceilings("GPU", "1", "2", tmp_path))
     assert found is not None and found.brief_notes == ("copy: clocks not steady",)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from workbench.analysis.presets import Preset
 from workbench.cli.doctor import QT_LIBRARIES, X11_LIBRARIES, install_text, missing_libraries
-from workbench.cli.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable
+from workbench.cli.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable, refusing
 from workbench.cli.output import note, on_interrupt
 from workbench.run.events import Failed
 from workbench.run.library import Library
@@ -51,7 +51,8 @@ def open_window(preset: Preset | None, session: Path | None, size: tuple[int, in
     settings = QSettings("Tilescope", "Tilescope")
     theme = theme or str(settings.value("theme", "dark"))
     if session is not None:
-        _check_session(session)
+        with refusing(SessionError):  # now, and not after the first run
+            Session(session).check()
     window = make_window(Session(session or _default_session()), settings, theme)
     _survive_errors(window)
     if size is not None:
@@ -59,7 +60,7 @@ def open_window(preset: Preset | None, session: Path | None, size: tuple[int, in
     signal.signal(signal.SIGINT, lambda number, frame: window.close())  # Ctrl+C in the terminal
     window.show()
     spare_the_collector()
-    window.start(None if preset is None else _request_of(preset))
+    window.start(RunRequest(preset.problem, preset.tile, rtol=preset.rtol, atol=preset.atol) if preset else None)
     status = app.exec()
     _destroy(window)
     return status
@@ -126,10 +127,8 @@ def make_window(session: Session, settings: QSettings, theme_name: str, device: 
     from workbench.ui.window.main import MainWindow
     from workbench.ui.worker import RunWorker
 
-    try:
+    with refusing(SessionError):
         library = Library(session)
-    except SessionError as error:
-        raise UsageError(str(error)) from error
     theme = load_theme(theme_name if theme_name in THEME_NAMES else "dark")
     app = QApplication.instance()
     assert isinstance(app, QApplication)
@@ -160,15 +159,13 @@ def _record_for(
     from workbench.ui.panels.memory.panel import MemoryPanel
 
     if recording is not None:
-        try:
+        with refusing(SessionError):
             record = window.open_recording(recording)
             if run_id is not None:
                 record = _recorded_run(recording, run_id)
                 window.results.select(record.key)
                 window.show_record(record)
             Session(recording, read_only=True).load(record.run_id)  # the window only says that its maps are damaged
-        except SessionError as error:
-            raise UsageError(str(error)) from error
         window.controls.set_request(record.started.request)  # the form belongs to the picture
         if panel == MemoryPanel.name and record.started.kernel is None:
             _name_kernels(window)
@@ -222,10 +219,8 @@ def _picture(app: QApplication, window: MainWindow, record: RunRecord, options: 
     for _ in range(3):  # layouts settle in a few rounds of events
         app.processEvents()
         window.flush()
-    try:
+    with refusing(PictureError):
         save_picture(window.picture_of(widget, options.scale), options.output)
-    except PictureError as error:
-        raise UsageError(str(error)) from error
     if options.session is not None:
         return EXIT_PASSED  # a picture of a recorded run, however that ended
     if isinstance(record.end, Failed):
@@ -238,18 +233,6 @@ def _on_qt_message(kind: object, context: object, message: str | None) -> None:
     """Qt's own complaints go to stderr, less one that every offscreen window makes at each change of its layout."""
     if message and "propagateSizeHints" not in message and sys.stderr is not None:
         print(f"Qt: {message}", file=sys.stderr)
-
-
-def _check_session(path: Path) -> None:
-    """Raise UsageError now, and not after the first run, if the session cannot be kept there."""
-    try:
-        Session(path).check()
-    except SessionError as error:
-        raise UsageError(str(error)) from error
-
-
-def _request_of(preset: Preset) -> RunRequest:
-    return RunRequest(preset.problem, preset.tile, rtol=preset.rtol, atol=preset.atol)
 
 
 def _default_session() -> Path:

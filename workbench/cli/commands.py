@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -14,7 +14,8 @@ from typing import Any
 from kernels.plain.launch_options import LAUNCH_OPTIONS, listed
 from workbench.analysis.estimate import ASK_ABOVE_SECONDS, duration_words, run_seconds
 from workbench.analysis.presets import PRESETS
-from workbench.cli.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable
+from workbench.cli import exits
+from workbench.cli.exits import UsageError
 from workbench.cli.outcome import result_object, summary_lines
 from workbench.cli.output import OutputError, note, on_interrupt, out, pass_on
 from workbench.cli.trace_file import trace_meta, write_trace
@@ -29,40 +30,33 @@ from workbench.run.session import Session, SessionError
 from workbench.words.results import remedy_text
 
 
-@dataclass
-class _Taken:
-    """A run as it came from the engine; `interrupted` by Ctrl+C, whatever of it was measured until then."""
-
-    record: RunRecord
-    tensors: Tensors | None
-    interrupted: bool
-
-
 def run(request: RunRequest, as_json: bool, trace: Path | None, session_path: Path | None) -> int:
     """One run; the result on stdout, everything else on stderr. Returns the exit status of the command line.
 
     That is the run's own, also where its result cannot be printed or kept; it is 3 where a run that passed could not.
     """
-    session = _session(session_path)
+    session = Session(session_path) if session_path is not None else None
+    if session is not None:
+        with exits.refusing(SessionError):
+            session.check()
     if trace is not None:
-        check_writable(trace)
+        exits.check_writable(trace)
         request = replace(request, keep_tensors=True)
-    taken = _run_to_end(request)
-    record = taken.record
+    record, tensors, is_interrupted = _run_to_end(request)
     if isinstance(record.end, Failed) and record.end.kind == "invalid":
         raise UsageError(record.end.message)
     steps: list[Callable[[], object]] = [lambda: _print_result(record, as_json)]
     if session is not None and not _is_empty(record):
         steps.insert(0, lambda: session.add(record))
     if trace is not None:
-        steps.append(lambda: _write_trace(taken, trace))
+        steps.append(lambda: _write_trace(record, tensors, trace))
     spoiled = [step for step in steps if not _succeeds(step)]
-    if taken.interrupted:
+    if is_interrupted:
         note("stopped")
-        return EXIT_INTERRUPTED
+        return exits.EXIT_INTERRUPTED
     if isinstance(record.end, Failed):
         return _failed(record.end)
-    return EXIT_WRONG if not record.passed else EXIT_FAILED if spoiled else EXIT_PASSED
+    return exits.EXIT_WRONG if not record.passed else exits.EXIT_FAILED if spoiled else exits.EXIT_PASSED
 
 
 def _succeeds(step: Callable[[], object]) -> bool:
@@ -91,7 +85,7 @@ def list_presets() -> int:
     """Print every preset with its problem and where it comes from."""
     width = max(len(preset.name) for preset in PRESETS)
     out("\n".join(f"{one.name:<{width}}  {one.problem.shape:<18}  {one.title}" for one in PRESETS))
-    return EXIT_PASSED
+    return exits.EXIT_PASSED
 
 
 def list_kernels(as_json: bool) -> int:
@@ -100,7 +94,7 @@ def list_kernels(as_json: bool) -> int:
     if isinstance(ready, Failed):
         return _failed(ready)
     out(json.dumps(kernels_object(ready)) if as_json else "\n".join(kernel_lines(ready)))
-    return EXIT_PASSED
+    return exits.EXIT_PASSED
 
 
 def announcement(device: str = "auto") -> Ready | Failed:
@@ -132,11 +126,9 @@ def ceilings(device: str, as_json: bool, again: bool) -> int:
                     pass
                 case Failed():
                     return _failed(event)
-                case _:
-                    pass
     assert found is not None
     out(json.dumps(codec.plain(found)) if as_json else "\n".join(ceiling_lines(found)))
-    return EXIT_PASSED
+    return exits.EXIT_PASSED
 
 
 def ceiling_lines(found: Ceilings) -> Iterator[str]:
@@ -157,7 +149,7 @@ def _failed(failure: Failed) -> int:
     note(failure.message)
     if failure.remedy:
         note(remedy_text(failure))
-    return EXIT_FAILED
+    return exits.EXIT_FAILED
 
 
 def kernels_object(ready: Ready) -> dict[str, Any]:
@@ -218,8 +210,11 @@ def _dimensions(low: int, high: int, step: int) -> str:
     return span if step == 1 else f"{span} in multiples of {step}"
 
 
-def _run_to_end(request: RunRequest) -> _Taken:
-    """Run and collect; progress, logs and failures go to stderr as they come. Ctrl+C stops the run, which then ends."""
+def _run_to_end(request: RunRequest) -> tuple[RunRecord, Tensors | None, bool]:
+    """The run, its tensors if it sent them, and whether Ctrl+C stopped it: whatever of it was measured until then.
+
+    Progress, logs and failures go to stderr as they come.
+    """
     builder = RunBuilder(request)
     tensors, started = None, None
     interrupts: list[int] = []
@@ -246,32 +241,14 @@ def _run_to_end(request: RunRequest) -> _Taken:
                         pass_on(text)
                     case Tensors():
                         tensors = event
-                    case _:
-                        pass
-    return _Taken(builder.record(), tensors, bool(interrupts))
+    return builder.record(), tensors, bool(interrupts)
 
 
 @contextmanager
 def _host(device: str = "auto") -> Iterator[KernelHost]:
     """An engine that is ended with the block, also by Ctrl+C."""
-    with on_interrupt(signal.default_int_handler):
-        host = KernelHost(device)
-        try:
-            yield host
-        finally:
-            host.close()
-
-
-def _session(path: Path | None) -> Session | None:
-    """The session to keep runs in. Raises UsageError if it cannot be written."""
-    if path is None:
-        return None
-    session = Session(path)
-    try:
-        session.check()
-    except SessionError as error:
-        raise UsageError(str(error)) from error
-    return session
+    with on_interrupt(signal.default_int_handler), closing(KernelHost(device)) as host:
+        yield host
 
 
 def _warn_of_long_run(started: Started) -> None:
@@ -281,7 +258,7 @@ def _warn_of_long_run(started: Started) -> None:
         note(f"this takes about {duration_words(seconds)} on the interpreter; Ctrl+C stops it")
 
 
-def _write_trace(taken: _Taken, path: Path) -> None:
+def _write_trace(record: RunRecord, tensors: Tensors | None, path: Path) -> None:
     """The trace of a run that came so far. Raises OutputError."""
-    if taken.record.states is not None and taken.tensors is not None:
-        write_trace(path, taken.record.states, taken.tensors, trace_meta(taken.record, taken.record.states))
+    if record.states is not None and tensors is not None:
+        write_trace(path, record.states, tensors, trace_meta(record, record.states))

@@ -11,6 +11,7 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -126,13 +127,8 @@ def _compiler() -> Finding:
 
 def _engine() -> Iterator[Finding]:
     """Start the engine as a run would, and let it say what it found."""
-    host = KernelHost()
-    try:
-        last = None
-        for event in host.wait_ready():
-            last = event
-    finally:
-        host.close()
+    with closing(KernelHost()) as host:
+        *_, last = host.wait_ready()
     if isinstance(last, Failed):
         yield Finding("Engine", "missing", last.message, last.remedy)
         return
@@ -145,15 +141,10 @@ def _engine() -> Iterator[Finding]:
     if device.mode == "cuda":
         yield Finding("GPU", "ok", f"{device.name}, compute capability {device.capability}, driver {device.driver}")
         return
-    yield Finding(
-        "GPU", "note", f"none that torch {device.torch} can use: kernels run on Triton's interpreter", _gpu_fix()
-    )
-
-
-def _gpu_fix() -> str:
-    if not Path("/dev/nvidiactl").exists():
-        return "with an NVIDIA GPU: install its driver"
-    return "install a CUDA build of torch: pip install --force-reinstall torch"
+    fix = "with an NVIDIA GPU: install its driver"
+    if Path("/dev/nvidiactl").exists():
+        fix = "install a CUDA build of torch: pip install --force-reinstall torch"
+    yield Finding("GPU", "note", f"none that torch {device.torch} can use: kernels run on Triton's interpreter", fix)
 
 
 def _loads(library: str) -> bool:

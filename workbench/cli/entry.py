@@ -129,22 +129,12 @@ def _doctor(options: argparse.Namespace) -> int:
     return doctor(options.json)
 
 
-def _ceilings(options: argparse.Namespace) -> int:
-    from workbench.cli.commands import ceilings
+def _listing(options: argparse.Namespace) -> int:
+    from workbench.cli.commands import ceilings, list_kernels, list_presets
 
-    return ceilings(options.device, options.json, options.again)
-
-
-def _presets(options: argparse.Namespace) -> int:
-    from workbench.cli.commands import list_presets
-
-    return list_presets()
-
-
-def _kernels(options: argparse.Namespace) -> int:
-    from workbench.cli.commands import list_kernels
-
-    return list_kernels(options.json)
+    if options.command == "ceilings":
+        return ceilings(options.device, options.json, options.again)
+    return list_presets() if options.command == "presets" else list_kernels(options.json)
 
 
 FUNCTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
@@ -152,9 +142,7 @@ FUNCTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "screenshot": _screenshot,
     "run": _run,
     "doctor": _doctor,
-    "ceilings": _ceilings,
-    "presets": _presets,
-    "kernels": _kernels,
+    **dict.fromkeys(("ceilings", "presets", "kernels"), _listing),
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 EXIT_PASSED, EXIT_WRONG, EXIT_INVALID, EXIT_FAILED = 0, 1, 2, 3
@@ -11,6 +13,15 @@ EXIT_INTERRUPTED = 130
 
 class UsageError(Exception):
     """The command line cannot work; the text is one line that names the value and what is allowed."""
+
+
+@contextmanager
+def refusing(*kinds: type[Exception]) -> Iterator[None]:
+    """Let an error of these kinds, whose text is such a line, end the command line from within this block."""
+    try:
+        yield
+    except kinds as error:
+        raise UsageError(str(error)) from error
 
 
 def check_writable(path: Path) -> None:

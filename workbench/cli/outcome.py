@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from kernels.plain.tiles import TileConfig
 from workbench.analysis.caveats import computed_precision, of_precision, of_splits
 from workbench.analysis.metrics import comparable_ratio, half_width_of, interval_of, metrics_on
 from workbench.analysis.numbers import counted, format_range, format_time
@@ -102,16 +101,10 @@ def _problem_text(request: RunRequest, mode: Mode) -> str:
 
 def _kernel_text(record: RunRecord) -> str:
     """The kernel with the tile as launched."""
-    tile = _launched_tile(record)
+    tile = record.launched_tile
     asked = f" ({record.started.request.tile.splits} asked)" if of_splits(record.started.request, tile) else ""
     splits = f", {counted(tile.splits, 'split')}{asked}" if tile.splits > 1 or asked else ""
     return f"{record.started.request.kernel} {tile.label}{splits}"
-
-
-def _launched_tile(record: RunRecord) -> TileConfig:
-    """The tile with the key splits that were made, where the run came so far; else the request's."""
-    measured = record.measurement("kernel")
-    return measured.tile if measured is not None and measured.tile is not None else record.started.request.tile
 
 
 def _latency_lines(latency: Latency, request: RunRequest) -> Iterator[str]:
@@ -130,20 +123,15 @@ def _latency_lines(latency: Latency, request: RunRequest) -> Iterator[str]:
     parts = parts_text(interval) if interval is not None else ""
     if parts:
         yield f"the interval: {parts}"
-    yield from _launch_lines(latency)
+    if latency.kernel_us is not None and not latency.timed_by.is_profiled:
+        yield f"the GPU takes {format_time(latency.kernel_us)} for a launch, by the profiler"
+    if latency.launch_bound:
+        yield latency.launch_bound
     if latency.modes is not None:
         yield modes_text(latency.modes)
     if latency.drift is not None:
         yield latency.drift.text
     yield from (f"note: {note.text}" for note in latency.notes)
-
-
-def _launch_lines(latency: Latency) -> Iterator[str]:
-    """What of a launch is the kernel."""
-    if latency.kernel_us is not None and not latency.timed_by.is_profiled:
-        yield f"the GPU takes {format_time(latency.kernel_us)} for a launch, by the profiler"
-    if latency.launch_bound:
-        yield latency.launch_bound
 
 
 def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, Any]:
@@ -156,7 +144,7 @@ def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, 
         "failure": codec.plain(_failure_of(record, role, failure)),
     }
     if role == "kernel":
-        result |= {"tile": codec.plain(_launched_tile(record)), "tile_asked": codec.plain(request.tile)}
+        result |= {"tile": codec.plain(record.launched_tile), "tile_asked": codec.plain(request.tile)}
         computed = computed_precision(request, record.started.device.mode)
         result |= {"precision": request.precision, "precision_computed": computed}
         result["resources"] = codec.plain(measured.resources) if measured is not None else None
@@ -167,7 +155,7 @@ def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, 
     result["latency"] = None if measured is None else _latency_object(measured)
     result["partial"] = _partial_object(record, role)
     result["error"] = codec.plain(check.error) if check is not None else None
-    result["recheck"] = next((codec.plain(r) for r in record.rechecked if r.role == role), None)
+    result["recheck"] = codec.plain(record.recheck(role))
     result["metrics"] = None if measured is None else _metrics_object(measured, record.started.ceilings)
     return result
 
@@ -228,10 +216,7 @@ def _device_object(state: DeviceState | None) -> dict[str, Any] | None:
     readings = state.readings
     return {
         "warnings": codec.plain(state.warnings),
-        "facts": codec.plain(readings.facts),
-        "processes": codec.plain(readings.processes),
-        "missing": codec.plain(readings.missing),
-        "timed": codec.plain(readings.timed),
+        **{name: codec.plain(getattr(readings, name)) for name in ("facts", "processes", "missing", "timed")},
         "readings": {name: codec.plain(getattr(readings, name)) for name in COLUMNS},
     }
 

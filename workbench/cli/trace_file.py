@@ -18,13 +18,12 @@ from workbench.run.record import RunRecord
 
 def trace_meta(record: RunRecord, states: TileStates) -> dict[str, Any]:
     """What the arrays of a trace are of: the request as it was launched, and the order of the heads."""
-    request, kernel = record.started.request, record.measurement("kernel")
+    request = record.started.request
     problem = request.problem
-    tile = kernel.tile if kernel is not None and kernel.tile is not None else request.tile
     return {
         "problem": codec.plain(problem),
         "kernel": request.kernel,
-        "tile": codec.plain(tile),
+        "tile": codec.plain(record.launched_tile),
         "precision": request.precision,
         "scale": problem.d**-0.5,
         "split_tiles": states.split_tiles,

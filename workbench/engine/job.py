@@ -16,11 +16,11 @@ from workbench.analysis.validate import find_faults
 from workbench.engine.device import choice as device
 from workbench.engine.device.ceilings import measure_ceilings as measured_ceilings
 from workbench.engine.device.monitor import DeviceMonitor
-from workbench.engine.device.nvml import Address, open_nvml
+from workbench.engine.device.nvml import Address, NvmlSource
 from workbench.engine.failures import CaptureError, InvalidRequestError, describe_failure
 from workbench.engine.host.stopping import StopFlag
 from workbench.engine.provenance import Sources
-from workbench.run.ceilings import NOT_MEASURED, Ceilings, CeilingsError, load_ceilings, save_ceilings
+from workbench.run.ceilings import NOT_MEASURED, Ceilings, CeilingsError, best_fit, kept_ceilings, save_ceilings
 from workbench.run.device_state import DeviceFacts
 from workbench.run.environment import DeviceInfo, find_kernel
 from workbench.run.events import CeilingsMeasured, Finished, Log, Ready, Send, Started
@@ -134,12 +134,12 @@ def _kept_ceilings(info: DeviceInfo, facts: DeviceFacts) -> Ceilings | None:
     if info.mode != "cuda":
         return None
     limit = facts.power_limit_w if isfinite(facts.power_limit_w) else None
-    return load_ceilings(info.name, info.driver, info.torch, uuid=facts.uuid, power_limit_w=limit)
+    return best_fit(kept_ceilings(info.name, info.driver, info.torch), facts.uuid, limit)
 
 
 def _facts(address: Address | None) -> DeviceFacts:
     """What NVML says of the GPU now: its power limit may have been changed since the last run."""
     if address is not None:
         with suppress(Exception):  # pynvml's own errors, or that there is none: a run is as good without
-            return open_nvml(address).facts()
+            return NvmlSource(address).facts()
     return DeviceFacts()

@@ -18,13 +18,13 @@ from workbench.engine.baselines.sdpa import SDPA_BACKENDS, Baseline, make_baseli
 from workbench.engine.checking import states as trace
 from workbench.engine.checking.keeping import TRACE_LIMIT_BYTES, kept_text, trace_bytes
 from workbench.engine.checking.outputs import Checks
-from workbench.engine.device import choice as device
-from workbench.engine.device.watch import Monitor, Watch
+from workbench.engine.device.monitor import DeviceMonitor
+from workbench.engine.device.watch import Watch
 from workbench.engine.failures import describe_failure
 from workbench.engine.host.stopping import StopFlag
 from workbench.engine.inputs import Inputs, make_inputs
 from workbench.engine.timing.block import article_plan
-from workbench.engine.timing.clocks import CudaGpu, Gpu, Launch
+from workbench.engine.timing.clocks import Gpu, Launch
 from workbench.engine.timing.measure import proven_backend, time_article, time_in_turns, with_kernel_time
 from workbench.run.environment import DeviceInfo, Provenance
 from workbench.run.events import Comparison, Log, Measured, Progress, Send, Tensors, TileStates
@@ -45,7 +45,7 @@ class Run:
         info: DeviceInfo,
         send: Send,
         stop: StopFlag,
-        monitor: Monitor | None = None,
+        monitor: DeviceMonitor | None = None,
         provenance: Provenance = NOTHING_KNOWN,
     ) -> None:
         self._request = request
@@ -55,7 +55,7 @@ class Run:
         self._stop = stop
         self._variant = next(v for v in VARIANTS if v.name == request.kernel)
         self._tile = launched_tile(request.problem, request.tile, self._variant.spec, info)
-        self._gpu: Gpu | None = CudaGpu() if info.mode == "cuda" else None
+        self._gpu = Gpu() if info.mode == "cuda" else None
         self._watch = Watch(monitor, request.problem, send)
         self._provenance = provenance
         self._compiled: Any = None
@@ -67,7 +67,7 @@ class Run:
         """Inputs, float64 reference, both outputs checked, both timed, both checked again, both profiled, the trace."""
         problem = self._problem
         self._phase("drawing the inputs")
-        inputs = make_inputs(problem, device.torch_device(self._mode))
+        inputs = make_inputs(problem, torch.device("cuda" if self._mode == "cuda" else "cpu"))
         self._phase("computing the float64 reference")
         expected = reference.attention(inputs.q, inputs.k, inputs.v, causal=problem.causal)
         self._checks = Checks(self._request, expected, self._send)
@@ -151,7 +151,9 @@ class Run:
 
         A dying run still says what the device did.
         """
-        breakable = {role: self._breakable_launch(launch) for role, launch in launches.items()}
+        breakable = launches
+        if self._mode == "interpreter":
+            breakable = {role: self._stop.interruptible()(launch) for role, launch in launches.items()}
         tools = (self._gpu, self._send, self._stop, self._watch)
         self._watch.begin()
         try:
@@ -190,27 +192,14 @@ class Run:
             if looked is not latency:
                 self._measured(role, looked)
 
-    def _breakable_launch(self, launch: Launch) -> Launch:
-        if self._mode == "cuda":
-            return launch
-
-        def breakable() -> object:
-            with self._stop.interruptible():
-                return launch()
-
-        return breakable
-
     def _measured(self, role: Role, latency: Latency) -> None:
         """Send the measurement of `role`, which takes the place of one that was sent before."""
         self._latencies[role] = latency
-        self._send(Measured(self._measurement(role, latency)))
-
-    def _measurement(self, role: Role, latency: Latency) -> Measurement:
         check, is_kernel = self._checks.found[role], role == "kernel"
         backend = check.backend
         if backend in SDPA_BACKENDS:
             backend = proven_backend(backend, latency.kernel_names, self._send)
-        return Measurement(
+        measurement = Measurement(
             implementation=check.implementation,
             role=role,
             problem=self._problem,
@@ -221,6 +210,7 @@ class Run:
             precision=self._request.precision if is_kernel else "",
             resources=_resources(self._compiled) if is_kernel else None,
         )
+        self._send(Measured(measurement))
 
     def _recheck(self, baseline: Baseline | None) -> None:
         """Check what the timing left, and the output of two more launches of each."""

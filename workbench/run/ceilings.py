@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import MISSING, asdict, dataclass, fields
-from math import isfinite
+from dataclasses import asdict, dataclass, fields
+from math import inf
 from pathlib import Path
 from typing import Any
 
+from workbench.run.kinds import declared_kinds, is_of_kind
 from workbench.run.older import of_today
 
 FILE = "ceilings.json"
@@ -22,9 +23,6 @@ NOT_MEASURED = "not measured: on the interpreter there is no GPU whose rates cou
 
 # Names of the matrix rates, in the order in which people list them.
 RATES = ("fp32", "tf32", "fp16", "bf16")
-_TEXTS = ("device", "driver", "torch", "date", "uuid")
-# The other numbers may be 0, which stands for not known.
-_ALWAYS_KNOWN = ("copy_bytes_per_s", "power_limit_w")
 
 
 class CeilingsError(Exception):
@@ -80,31 +78,20 @@ def data_folder() -> Path:
     return Path(base, "tilescope")
 
 
-def load_ceilings(
-    device: str,
-    driver: str,
-    torch: str,
-    folder: Path | None = None,
-    *,
-    uuid: str = "",
-    power_limit_w: float | None = None,
-) -> Ceilings | None:
-    """The ceilings kept for this device, driver and torch; None if there are none, or the file cannot be read.
-
-    With a UUID or a power limit those of another GPU, or of another limit, are none; ceilings that do not say theirs,
-    as files of earlier versions have them, count as long as there are no better.
-    """
-    return best_fit(kept_ceilings(device, driver, torch, folder), uuid, power_limit_w)
-
-
 def kept_ceilings(device: str, driver: str, torch: str, folder: Path | None = None) -> tuple[Ceilings, ...]:
-    """All that are kept for GPUs of this name, with this driver and torch, whatever their UUIDs and power limits."""
+    """All that are kept for GPUs of this name, with this driver and torch, whatever their UUIDs and power limits.
+
+    None where the file cannot be read.
+    """
     found = _read(folder or data_folder())
     return tuple(entry for entry in found if (entry.device, entry.driver, entry.torch) == (device, driver, torch))
 
 
 def best_fit(known: Iterable[Ceilings], uuid: str = "", power_limit_w: float | None = None) -> Ceilings | None:
-    """Of ceilings for one name, driver and torch those that fit best: nothing contradicts, most agrees, the latest."""
+    """Of ceilings for one name, driver and torch those that fit best: nothing contradicts, most agrees, the latest.
+
+    Those that do not say their UUID or limit, as files of earlier versions have them, count as long as none are better.
+    """
 
     def agreeing(entry: Ceilings) -> int:
         return (entry.uuid == uuid != "") + (entry.power_limit_w == power_limit_w is not None)
@@ -160,31 +147,20 @@ def _entry(data: Any) -> Ceilings | None:
     Earlier versions did not keep the fields that have one beyond the rates.
     """
     try:
-        known: dict[str, Any] = of_today({"$type": Ceilings.__name__, **data})
+        known = of_today({"$type": Ceilings.__name__, **data})
         values = {field.name: known[field.name] for field in fields(Ceilings) if field.name in known}
+        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        entry = Ceilings(**{**values, **lists})
     except (TypeError, AttributeError):
         return None
-    if any(field.default is MISSING and field.name not in values for field in fields(Ceilings)):
-        return None
-    if not all(_is_of_its_kind(name, value) for name, value in values.items()):
-        return None
-    lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-    return Ceilings(**{**values, **lists})
+    return entry if is_sound(entry) else None
 
 
 def is_sound(ceilings: Ceilings) -> bool:
-    """Whether its values can be what a device reached: finite, none below 0, and a rate of copying."""
-    values = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(ceilings).items()}
-    return all(_is_of_its_kind(name, value) for name, value in values.items())
-
-
-def _is_of_its_kind(name: str, value: Any) -> bool:
-    if value is None:
-        return name in ("warnings", "power_limit_w")
-    if name in ("warnings", "labels"):
-        return isinstance(value, list) and all(isinstance(text, str) for text in value)
-    if name in _TEXTS:
-        return isinstance(value, str)
-    if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value):
+    """Whether its values can be what a device reached: numbers finite and not below 0, a rate of copying, a limit."""
+    values = vars(ceilings)
+    if not all(is_of_kind(values[name], kind) for name, kind in declared_kinds(Ceilings).items()):
         return False
-    return value > 0 if name in _ALWAYS_KNOWN else value >= 0
+    # The other numbers may be 0, which stands for not known.
+    is_known = ceilings.copy_bytes_per_s > 0 and ceilings.power_limit_w != 0
+    return is_known and all(0 <= value < inf for value in values.values() if isinstance(value, int | float))

@@ -32,16 +32,13 @@ WarningKind = Literal[
     "cpu",
 ]
 
-# NVML's clock event reasons. Idle, and clocks set on purpose (for applications, for the display), hold nothing back.
-GPU_IDLE = 0x1
-APPLICATIONS_CLOCKS_SETTING = 0x2
+# NVML's clock event reasons, without those that hold nothing back: idle, and clocks set on purpose.
 SW_POWER_CAP = 0x4
 HW_SLOWDOWN = 0x8
 SYNC_BOOST = 0x10
 SW_THERMAL_SLOWDOWN = 0x20
 HW_THERMAL_SLOWDOWN = 0x40
 HW_POWER_BRAKE_SLOWDOWN = 0x80
-DISPLAY_CLOCK_SETTING = 0x100
 
 # Bit, NVML's name for it, and the warning it belongs to.
 _THROTTLES: tuple[tuple[int, str, WarningKind], ...] = (
@@ -259,7 +256,7 @@ def _throttle_warnings(readings: DeviceReadings) -> Iterator[DeviceWarning]:
         for bit, name, belongs in _THROTTLES:
             share = float(_is_held(known, bit).mean())
             if belongs == kind and share > (SHARE_OF_TIME if bit & LASTING else 0):
-                named.append(f"{name} in {_percent(share)}")
+                named.append(f"{name} in {share:.0%}" if share >= 0.01 else f"{name} in under 1%")
         if named:
             shares = f"{', '.join(named)} of the timed readings{_figures(readings, kind)}"
             yield DeviceWarning.of(kind, f"throttled by {cause}", shares)
@@ -297,7 +294,3 @@ def _process_warnings(readings: DeviceReadings) -> Iterator[DeviceWarning]:
 
 def _known(values: FloatArray) -> FloatArray:
     return values[np.isfinite(values)]
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.01 else "under 1%"

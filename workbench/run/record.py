@@ -8,25 +8,14 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from kernels.plain.tiles import TileConfig
+from workbench.run import events
 from workbench.run.environment import DeviceInfo
-from workbench.run.events import (
-    Checked,
-    Comparison,
-    DeviceState,
-    Failed,
-    Finished,
-    Measured,
-    Rechecked,
-    RunEvent,
-    Samples,
-    Started,
-    TileStates,
-)
 from workbench.run.measurement import ROLES, ErrorStats, Measurement, Role
 from workbench.run.request import RunRequest
 from workbench.stats.arrays import FloatArray
 
-Told = TypeVar("Told", Checked, Measured, Rechecked)
+Told = TypeVar("Told", events.Checked, events.Measured, events.Rechecked)
 
 FIRST_ROOM = 256  # launch times
 NOWHERE = "no device"
@@ -51,16 +40,16 @@ class RunRecord:
     """
 
     run_id: int
-    started: Started
-    checked: tuple[Checked, ...] = ()
-    partial: tuple[Samples, ...] = ()
-    measured: tuple[Measured, ...] = ()
-    states: TileStates | None = None
-    end: Finished | Failed | None = None
+    started: events.Started
+    checked: tuple[events.Checked, ...] = ()
+    partial: tuple[events.Samples, ...] = ()
+    measured: tuple[events.Measured, ...] = ()
+    states: events.TileStates | None = None
+    end: events.Finished | events.Failed | None = None
     source: str = ""
-    comparison: Comparison | None = None
-    rechecked: tuple[Rechecked, ...] = ()
-    device_state: DeviceState | None = None
+    comparison: events.Comparison | None = None
+    rechecked: tuple[events.Rechecked, ...] = ()
+    device_state: events.DeviceState | None = None
 
     @property
     def key(self) -> RunKey:
@@ -89,7 +78,7 @@ class RunRecord:
         check, measured = self.check(role), self.measurement(role)
         return check.error if check is not None else measured.error if measured is not None else None
 
-    def recheck(self, role: Role) -> Rechecked | None:
+    def recheck(self, role: Role) -> events.Rechecked | None:
         """What was found when the output of `role` was checked again after timing, or None."""
         return next((r for r in self.rechecked if r.role == role), None)
 
@@ -97,9 +86,15 @@ class RunRecord:
         """The completed measurement of `role`, or None."""
         return next((m.measurement for m in self.measured if m.measurement.role == role), None)
 
-    def check(self, role: Role) -> Checked | None:
+    def check(self, role: Role) -> events.Checked | None:
         """The comparison with float64 of `role`, or None."""
         return next((c for c in self.checked if c.role == role), None)
+
+    @property
+    def launched_tile(self) -> TileConfig:
+        """The tile with the key splits that were made, where the run came so far; else the request's."""
+        kernel = self.measurement("kernel")
+        return kernel.tile if kernel is not None and kernel.tile is not None else self.started.request.tile
 
     def samples(self, role: Role) -> FloatArray:
         """All launch times of `role`, us, in launch order: a completed measurement's, else those that have arrived."""
@@ -118,9 +113,9 @@ class RunRecord:
     def has_nothing(self) -> bool:
         """Whether nothing of it can be shown but the reason: it never ran, or its file is damaged."""
         never_ran = self.started.device.name == NOWHERE
-        return isinstance(self.end, Failed) and (never_ran or self.end.kind in ("invalid", "damaged"))
+        return isinstance(self.end, events.Failed) and (never_ran or self.end.kind in ("invalid", "damaged"))
 
-    def without_result(self, why: Failed) -> RunRecord:
+    def without_result(self, why: events.Failed) -> RunRecord:
         """The same run with nothing of what was measured, as one that cannot be shown for the reason `why`."""
         return RunRecord(self.run_id, self.started, end=why, source=self.source)
 
@@ -134,43 +129,41 @@ class RunBuilder:
     def __init__(self, request: RunRequest, number: int = 0) -> None:
         nowhere = DeviceInfo(NOWHERE, "cuda" if request.device == "cuda" else "interpreter", "", "", "", 0)
         now = datetime.now().astimezone().isoformat(timespec="seconds")
-        self._record = RunRecord(number, Started(request, nowhere, now))
+        self._record = RunRecord(number, events.Started(request, nowhere, now))
         self._arrived: dict[Role, _Arrived] = {}
 
-    def take(self, event: RunEvent) -> None:
+    def take(self, event: events.RunEvent) -> None:
         """Add `event`, if it is one that is kept. One that is told once more takes the place of the one before."""
         record = self._record
         match event:
-            case Started():
+            case events.Started():
                 record = replace(record, started=event)
-            case Checked():
+            case events.Checked():
                 record = replace(record, checked=_with(record.checked, event))
-            case Samples(role, values):
+            case events.Samples(role, values):
                 self._arrived.setdefault(role, _Arrived()).append(values)
                 record = replace(record, partial=self._partial())
-            case Measured(measurement):
+            case events.Measured(measurement):
                 self._arrived.pop(measurement.role, None)
                 record = replace(record, partial=self._partial(), measured=_with(record.measured, event))
-            case Comparison():
+            case events.Comparison():
                 record = replace(record, comparison=event)
-            case Rechecked():
+            case events.Rechecked():
                 record = replace(record, rechecked=_with(record.rechecked, event))
-            case DeviceState():
+            case events.DeviceState():
                 record = replace(record, device_state=event)
-            case TileStates():
+            case events.TileStates():
                 record = replace(record, states=event)
-            case Finished() | Failed():
+            case events.Finished() | events.Failed():
                 record = replace(record, end=event)
-            case _:
-                pass
         self._record = record
 
     def record(self) -> RunRecord:
         """The run so far: the very same as long as nothing has been added."""
         return self._record
 
-    def _partial(self) -> tuple[Samples, ...]:
-        return tuple(Samples(role, arrived.values) for role, arrived in self._arrived.items())
+    def _partial(self) -> tuple[events.Samples, ...]:
+        return tuple(events.Samples(role, arrived.values) for role, arrived in self._arrived.items())
 
 
 class _Arrived:
@@ -197,5 +190,5 @@ def _with(told: tuple[Told, ...], event: Told) -> tuple[Told, ...]:
     return tuple(({_role_of(one): one for one in told} | {_role_of(event): event}).values())
 
 
-def _role_of(event: Checked | Measured | Rechecked) -> Role:
-    return event.measurement.role if isinstance(event, Measured) else event.role
+def _role_of(event: events.Checked | events.Measured | events.Rechecked) -> Role:
+    return event.measurement.role if isinstance(event, events.Measured) else event.role

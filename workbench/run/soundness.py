@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from functools import cache
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 
 from workbench.run import ceilings
 from workbench.run.events import Checked, TileStates
+from workbench.run.kinds import declared_kinds, is_of_kind
 from workbench.run.measurement import Latency
 from workbench.run.record import RunRecord
 from workbench.stats.arrays import FloatArray
@@ -46,38 +45,11 @@ def _wrong_kinds(value: Any, where: str) -> Iterator[str]:
             yield from _wrong_kinds(item, f"{where}[{index}]")
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return
-    for name, hint in _hints(type(value)).items():
+    for name, hint in declared_kinds(type(value)).items():
         item, place = getattr(value, name), f"{where}.{name}"
-        if not _fits(item, hint):
+        if not is_of_kind(item, hint):
             yield f"{place.removeprefix('record.')} is {_shown(item)}"
         yield from _wrong_kinds(item, place)
-
-
-@cache
-def _hints(cls: type) -> dict[str, Any]:
-    """The declared kinds of the fields of a dataclass."""
-    hints = get_type_hints(cls)
-    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether `value` is of the declared kind. Of a choice of words any will do: a later version may know more."""
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return any(_fits(value, part) for part in parts)
-    if origin is Literal:
-        return isinstance(value, str)
-    if origin is tuple:
-        if not isinstance(value, tuple):
-            return False
-        kinds = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
-        return len(value) == len(kinds) and all(map(_fits, value, kinds))
-    if hint in (int, float):
-        return isinstance(value, int if hint is int else int | float) and not isinstance(value, bool)
-    # NumPy 2.5 names NDArray in a `type` statement, whose name is no class: what it stands for is one.
-    named = getattr(origin or hint, "__value__", origin or hint)
-    kind = get_origin(named) or named
-    return isinstance(value, NoneType if kind is None else kind)
 
 
 def _shown(value: Any) -> str:

@@ -48,7 +48,8 @@ def launch_hopper(
 
     Raises ValueError for inputs outside these limits, on any other device, and where Triton has no Gluon.
     """
-    _check_device(q.device)
+    if reason := HOPPER.refusal(device_limits(q.device)):
+        raise ValueError(reason)
     check_inputs(HOPPER.spec, q, k, v, out, tile, precision, causal, lse, trace)
     from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
 
@@ -74,12 +75,6 @@ def launch_hopper(
         CONSUMERS=consumers, D=d, BLOCK_N=tile.block_n, BLOCK_D=block_d, STAGES=tile.num_stages,
         CAUSAL=causal, TURNS=consumers > 2, LSE=lse is not None, TRACE=trace is not None, num_warps=NUM_WARPS,
     )  # fmt: skip
-
-
-def _check_device(device: torch.device) -> None:
-    reason = HOPPER.refusal(device_limits(device))
-    if reason:
-        raise ValueError(reason)
 
 
 @cache  # making one takes the CPU longer than the rest of a launch

@@ -14,7 +14,7 @@ from tests.engine.timing.played_clock import play_host_clock
 from tests.samples import INTERPRETER
 from workbench.engine import steps
 from workbench.engine.checking.compare import compare
-from workbench.engine.checking.recheck import CHANGED_AFTERWARDS, SUSPECT_A_RACE, Before, recheck
+from workbench.engine.checking.recheck import CHANGED_AFTERWARDS, SUSPECT_A_RACE, recheck
 from workbench.engine.host.stopping import StopFlag
 from workbench.run.events import Rechecked, RunEvent
 from workbench.run.measurement import ErrorStats
@@ -47,7 +47,8 @@ def of(after: torch.Tensor, *again: torch.Tensor, before: torch.Tensor = RIGHT, 
     turns = iter(again)
     return recheck(
         "kernel",
-        Before(before, error_of(before, left_out)),
+        before,
+        error_of(before, left_out),
         after,
         lambda out: error_of(out, left_out),
         (lambda: next(turns)) if again else None,

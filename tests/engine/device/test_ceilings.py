@@ -15,6 +15,7 @@ import torch
 
 from tests.samples import GPU, INTERPRETER, recorded_state
 from workbench.engine.device.ceilings import MAX_REPETITIONS, MIN_REPETITIONS, Work, measure_ceilings
+from workbench.engine.device.monitor import DeviceMonitor
 from workbench.engine.host.stopping import StopFlag, StoppedError
 from workbench.run.device_state import DeviceFacts, DeviceReadings
 from workbench.run.events import Progress
@@ -38,7 +39,7 @@ class FakeTimer:
         return [*[self.seconds] * (count - 1), 10 * self.seconds] if count > 2 else [self.seconds] * count
 
 
-class RecordedMonitor:
+class RecordedMonitor(DeviceMonitor):
     """Gives a recording as the trace; the timed spans are `seconds` each, as many as were timed."""
 
     def __init__(self, trace: DeviceReadings, seconds: float) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pynvml
 import pytest
 
-from workbench.engine.device.nvml import READINGS, Address, NvmlSource, open_nvml
+from workbench.engine.device.nvml import READINGS, Address, NvmlSource
 
 UUID = "GPU-12345678-1234-1234-1234-123456789abc"
 PCI = "0000:1b:00.0"
@@ -163,7 +163,7 @@ def test_the_gpu_is_found_by_uuid_or_by_bus(nvml: pytest.MonkeyPatch, address: A
 @pytest.mark.parametrize("address", [Address(), Address("GPU-unknown", "0000:ff:00.0")])
 def test_of_several_gpus_none_is_guessed(nvml: pytest.MonkeyPatch, address: Address) -> None:
     with pytest.raises(pynvml.NVMLError):
-        open_nvml(address)
+        NvmlSource(address)
 
 
 def test_the_only_gpu_needs_no_address(nvml: pytest.MonkeyPatch) -> None:

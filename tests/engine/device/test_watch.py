@@ -14,6 +14,7 @@ from tests.engine.device.recorded_nvml import load
 from tests.engine.timing.played_clock import play_host_clock
 from tests.samples import INTERPRETER, recorded_state
 from workbench.cli.outcome import result_object, summary_lines
+from workbench.engine.device.monitor import DeviceMonitor
 from workbench.engine.device.watch import Watch
 from workbench.engine.host.stopping import StopFlag, StoppedError
 from workbench.run.device_state import DeviceReadings
@@ -26,11 +27,11 @@ REQUEST = RunRequest(Problem(16, 16, 8), TileConfig(16, 16), sdpa="none", trace=
 LONG_LAUNCH_US = 50_000.0
 
 
-class PlayedMonitor:
+class PlayedMonitor(DeviceMonitor):
     """Gives the readings of a recording, whatever the run does; notes what it was asked."""
 
     def __init__(self, name: str) -> None:
-        self._readings = recorded_state(name).readings
+        self._played = recorded_state(name).readings
         self.asked: list[str] = []
 
     def begin(self) -> None:
@@ -44,11 +45,11 @@ class PlayedMonitor:
 
     def so_far(self) -> DeviceReadings:
         self.asked.append("so far")
-        return self._readings
+        return self._played
 
     def end(self) -> DeviceReadings:
         self.asked.append("end")
-        return self._readings
+        return self._played
 
 
 @pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")

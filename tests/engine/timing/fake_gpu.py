@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from workbench.engine.timing.clocks import Flush, Launch
+from workbench.engine.timing.clocks import Flush, Gpu, Launch
 from workbench.engine.timing.profiling import Activity
 
 FLUSH_BYTES = 100 * 2**20
@@ -44,7 +44,7 @@ class FakeEvent:
 
 
 @dataclass
-class FakeGpu:
+class FakeGpu(Gpu):
     """Logs what is done with it in `log`. `cpu` is the CPU's time, `gpu` when the GPU is through with its work.
 
     The CPU takes `submit_us` for a launch. The next `losses` sessions of the profiler lose a record each.

@@ -13,7 +13,7 @@ import torch
 from tests.engine.timing.fake_gpu import COLD_US, EVENT_US, FLUSH_BYTES, FLUSH_US, SUBMIT_US, FakeGpu
 from workbench.engine.failures import CaptureError, InvalidRequestError, ProfilerError, describe_failure
 from workbench.engine.host.stopping import StopFlag, StoppedError
-from workbench.engine.timing.clocks import HOLD_FACTOR, MIN_HOLD_US, RECENT_QUEUES, CudaGpu, HostClock, Launch, Timed
+from workbench.engine.timing.clocks import HOLD_FACTOR, MIN_HOLD_US, RECENT_QUEUES, Gpu, HostClock, Launch, Timed
 from workbench.engine.timing.profiling import Activity, backend_of, busy_us, per_launch
 from workbench.engine.timing.sampler import MIN_WARMUPS, WARMUP_US, Sampler
 from workbench.engine.timing.samplers import OnHost, make_sampler
@@ -246,7 +246,7 @@ def test_the_flush_writes_twice_the_devices_own_cache(monkeypatch: pytest.Monkey
     monkeypatch.setattr("torch.cuda.current_device", lambda: 0)
     monkeypatch.setattr("torch.cuda.get_device_properties", lambda device: SimpleNamespace(L2_cache_size=l2))
     monkeypatch.setattr("torch.empty", empty)
-    flush = CudaGpu().flush()
+    flush = Gpu().flush()
     assert flush.size == size == made[0].nbytes
     flush.write()
     assert not made[0].any()
@@ -273,7 +273,7 @@ def test_events_within_a_graph_need_a_torch_that_has_them(monkeypatch: pytest.Mo
 
     monkeypatch.setattr("torch.cuda.Event", old_event)
     with pytest.raises(InvalidRequestError, match=r"needs torch.cuda.Event with external=True: torch .* has none"):
-        CudaGpu().graph_event()
+        Gpu().graph_event()
 
 
 def test_overlapping_kernels_count_once() -> None:

@@ -8,7 +8,7 @@ import torch
 
 from workbench.engine.checking.compare import MAP_ITEM_BYTES, compare
 from workbench.engine.checking.keeping import ERROR_MAP_LIMIT_BYTES, kept_text
-from workbench.engine.checking.recheck import Before, recheck
+from workbench.engine.checking.recheck import recheck
 from workbench.run.events import Checked, Log, Send
 from workbench.run.measurement import ErrorStats, Role
 from workbench.run.request import RunRequest
@@ -51,4 +51,4 @@ class Checks:
             limits = (request.rtol, request.atol)
             return compare(out, self._expected, *limits, rows_left_out=error.rows_left_out, map_limit=0).stats
 
-        self._send(recheck(role, Before(self._before.pop(role), error), after, error_of, again))
+        self._send(recheck(role, self._before.pop(role), error, after, error_of, again))

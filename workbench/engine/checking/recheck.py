@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 
@@ -17,38 +16,31 @@ CHANGED_AFTERWARDS = "launched again after timing it gives another output: suspe
 NOT_DETERMINISTIC = "two launches on equal inputs differ"
 
 
-@dataclass(frozen=True)
-class Before:
-    """What the output was before timing: [B, H, M, D], a copy that no launch writes to, and its error."""
-
-    out: torch.Tensor
-    error: ErrorStats
-
-
 def recheck(
     role: Role,
-    before: Before,
+    before: torch.Tensor,
+    error: ErrorStats,
     after: torch.Tensor,
     error_of: Callable[[torch.Tensor], ErrorStats],
     again: Callable[[], torch.Tensor] | None,
 ) -> Rechecked:
     """Compare `after`, the output that the timing left, and the outputs of two more launches with `before`.
 
+    All are [B, H, M, D]; `before` is a copy that no launch writes to, and `error` what was found of it.
     `again` launches once and gives a new output, filled with NaN before where that can be done; None where it would
     take too long. Rows that were left out of the check are left out here. The output failed if it changed although
     the two launches agree with each other, or if it was within the tolerance and any of these is not. Bits that differ
     for another order of additions are reported, and are no failure.
     """
-    left_out = before.error.rows_left_out
     later = [after] if again is None else [after, again(), again()]
-    same = [_same(before.out, out, left_out) for out in later]
-    errors = [before.error if is_same else error_of(out) for is_same, out in zip(same, later, strict=True)]
-    deterministic = None if again is None else _same(later[1], later[2], left_out)
-    got_worse = before.error.passed and not all(error.passed for error in errors)
+    same = [_same(before, out, error.rows_left_out) for out in later]
+    errors = [error if is_same else error_of(out) for is_same, out in zip(same, later, strict=True)]
+    deterministic = None if again is None else _same(later[1], later[2], error.rows_left_out)
+    got_worse = error.passed and not all(later_error.passed for later_error in errors)
     failed = got_worse or (deterministic is True and not all(same))
-    worst = max(error.max_abs for error in errors)
-    text = _text(same[0], deterministic, failed, before.error.passed)
-    return Rechecked(role, before.error.max_abs, worst, same[0], deterministic, text, failed)
+    worst = max(later_error.max_abs for later_error in errors)
+    text = _text(same[0], deterministic, failed, error.passed)
+    return Rechecked(role, error.max_abs, worst, same[0], deterministic, text, failed)
 
 
 def _same(one: torch.Tensor, other: torch.Tensor, left_out: int) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -62,16 +63,13 @@ class Capture:
         """
         out = torch.full_like(timed_out, float("nan"))
         everything = self._request.problem.total_heads * trace_bytes(self._request)
-        with _Peek(
-            lambda: send(self._states(complete=False)), mode == "interpreter" and everything <= LIVE_LIMIT_BYTES
-        ):
+        is_live = mode == "interpreter" and everything <= LIVE_LIMIT_BYTES
+        with _looking(lambda: send(self._states(complete=False))) if is_live else nullcontext():
             launch(out, self._buffers)
         if mode == "cuda":
             torch.cuda.synchronize()
-        m_error, l_error = self._errors()
-        return replace(
-            self._states(complete=True), m_error=m_error, l_error=l_error, bit_equal=same_bits(out, timed_out)
-        )
+        (m_error, l_error), is_equal = self._errors(), same_bits(out, timed_out)
+        return replace(self._states(complete=True), m_error=m_error, l_error=l_error, bit_equal=is_equal)
 
     def _errors(self) -> tuple[float, float]:
         """Largest differences of any maximum and of l from the float64 states, one head at a time: they are large."""
@@ -110,26 +108,22 @@ class Capture:
         return np.array((tensor[list(self.heads)] if self.heads else tensor).cpu().numpy())
 
 
-class _Peek:
-    """Calls `look` every LIVE_INTERVAL_S from a thread, while the interpreter fills the buffers in this process."""
+@contextmanager
+def _looking(look: Callable[[], None]) -> Iterator[None]:
+    """Call `look` every LIVE_INTERVAL_S from a thread, while the interpreter fills the buffers in this process."""
+    done = threading.Event()
 
-    def __init__(self, look: Callable[[], None], wanted: bool) -> None:
-        self._done = threading.Event()
-        self._look = look
-        self._thread = threading.Thread(target=self._loop, daemon=True) if wanted else None
+    def loop() -> None:
+        while not done.wait(LIVE_INTERVAL_S):
+            look()
 
-    def __enter__(self) -> None:
-        if self._thread is not None:
-            self._thread.start()
-
-    def __exit__(self, *exc: object) -> None:
-        self._done.set()
-        if self._thread is not None:
-            self._thread.join()
-
-    def _loop(self) -> None:
-        while not self._done.wait(LIVE_INTERVAL_S):
-            self._look()
+    thread = threading.Thread(target=loop, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def without(request: RunRequest, reason: str) -> TileStates:

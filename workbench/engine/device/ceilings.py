@@ -12,11 +12,11 @@ from datetime import datetime
 from itertools import pairwise
 from math import isfinite
 from statistics import median
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
-from workbench.engine.device.watch import Monitor
+from workbench.engine.device.monitor import DeviceMonitor
 from workbench.engine.host.stopping import StopFlag
 from workbench.run.ceilings import RATES, Ceilings
 from workbench.run.device_state import DeviceFacts, DeviceReadings, DeviceWarning, judged
@@ -34,12 +34,8 @@ MIN_REPETITIONS, MAX_REPETITIONS = 5, 200
 _DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 Work = Callable[[], object]
-
-
-class Timer(Protocol):
-    """Seconds of each of `count` repetitions of `work`, by the device's own clock."""
-
-    def __call__(self, work: Work, count: int) -> list[float]: ...
+# Seconds of each of so many repetitions, by the device's own clock.
+Timer = Callable[[Work, int], list[float]]
 
 
 def cuda_seconds(work: Work, count: int) -> list[float]:
@@ -58,7 +54,7 @@ def measure_ceilings(
     report: Callable[[Progress], None],
     stop: StopFlag,
     *,
-    monitor: Monitor | None = None,
+    monitor: DeviceMonitor | None = None,
     facts: DeviceFacts | None = None,
     device: str = "cuda",
     timer: Timer = cuda_seconds,
@@ -119,7 +115,7 @@ def _of_some(warning: DeviceWarning, names: list[str], count: int) -> DeviceWarn
 
 
 @contextmanager
-def _watched(monitor: Monitor | None) -> Iterator[list[DeviceReadings]]:
+def _watched(monitor: DeviceMonitor | None) -> Iterator[list[DeviceReadings]]:
     """Read the device within; what was read is in the list afterwards, which stays empty without a monitor."""
     found: list[DeviceReadings] = []
     if monitor is not None:
@@ -131,7 +127,7 @@ def _watched(monitor: Monitor | None) -> Iterator[list[DeviceReadings]]:
             found.append(monitor.end())
 
 
-def _rate(name: str, device: str, timer: Timer, copy_bytes: int, side: int, monitor: Monitor | None) -> float:
+def _rate(name: str, device: str, timer: Timer, copy_bytes: int, side: int, monitor: DeviceMonitor | None) -> float:
     """Bytes of a copy, read and written, or operations of a product, for each second."""
     timed = monitor.timed() if monitor is not None else nullcontext()
     if name == "copy":

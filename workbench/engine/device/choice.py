@@ -37,11 +37,6 @@ def has_gpu() -> bool:
     return torch.cuda.is_available()
 
 
-def torch_device(mode: Mode) -> torch.device:
-    """Where tensors live in `mode`."""
-    return torch.device("cuda" if mode == "cuda" else "cpu")
-
-
 def describe(mode: Mode) -> DeviceInfo:
     """The device of `mode`, with the versions of what it runs with. Imports Triton."""
     import triton

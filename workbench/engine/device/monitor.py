@@ -25,7 +25,7 @@ from workbench.engine.device.process import Ask, Begin, Opened, Report
 from workbench.run.device_state import COLUMNS, DeviceFacts, DeviceReadings, Missing, Process
 from workbench.stats.arrays import FloatArray
 
-NVML = "workbench.engine.device.nvml:open_nvml"
+NVML = "workbench.engine.device.nvml:NvmlSource"
 # Not as a script: the classes of its messages would then be others than those that are sent.
 RUN_MONITOR = "from workbench.engine.device.process import main; main()"
 PERIOD_S = 0.02
@@ -144,7 +144,8 @@ class DeviceMonitor:
         try:
             self._connection.send(message)
         except OSError:
-            return self._last_words()
+            self._await_report(0.0)  # it has gone: why, if it said so
+            return False
         return True
 
     def _await_report(self, seconds: float) -> None:
@@ -174,11 +175,6 @@ class DeviceMonitor:
                 self._take(message)
                 if message.number == self._number:
                     return
-
-    def _last_words(self) -> bool:
-        """The process has gone: why, if it said so. Always False."""
-        self._await_report(0.0)
-        return False
 
     def _give_up(self, reason: str) -> None:
         self._missing = (Missing("device state", reason),)

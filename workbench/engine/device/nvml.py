@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Any
 
 from workbench.run.device_state import COLUMNS, DeviceFacts
 
@@ -45,25 +45,11 @@ class Tenant:
     memory_bytes: float
 
 
-class Source(Protocol):
-    """Where readings come from. `missing` gains the reason, by reading, where one turns out not to be had.
-
-    Nothing here raises.
-    """
-
-    missing: dict[str, str]
-
-    def facts(self) -> DeviceFacts: ...
-
-    def read(self) -> tuple[float, ...]:
-        """One value for each of READINGS."""
-        ...
-
-    def tenants(self) -> tuple[Tenant, ...]: ...
-
-
 class NvmlSource:
-    """NVML's readings of the GPU at `address`. Raises pynvml.NVMLError if NVML or the GPU is not there."""
+    """NVML's readings of the GPU at `address`. `missing` gains the reason, by reading, where one is not to be had.
+
+    Raises ImportError or pynvml.NVMLError if NVML or the GPU is not there; later nothing here raises.
+    """
 
     def __init__(self, address: Address) -> None:
         import pynvml
@@ -112,7 +98,7 @@ class NvmlSource:
     def tenants(self) -> tuple[Tenant, ...]:
         """The processes with a compute context. Those that only draw are no tenants: a desktop always does."""
         found = self._ask("processes", lambda: self._nvml.nvmlDeviceGetComputeRunningProcesses(self._handle)) or ()
-        return tuple(Tenant(int(p.pid), self._process_name(p.pid), _bytes(p.usedGpuMemory)) for p in found)
+        return tuple(Tenant(int(p.pid), self._process_name(p.pid), _or_nan(p.usedGpuMemory)) for p in found)
 
     def _find(self, address: Address) -> Any:
         nvml = self._nvml
@@ -155,8 +141,7 @@ class NvmlSource:
             return ""
 
     def _number(self, reading: str, call: Callable[[], float]) -> float:
-        value = self._ask(reading, call)
-        return NAN if value is None else float(value)
+        return _or_nan(self._ask(reading, call))
 
     def _ask(self, reading: str, call: Callable[[], Any]) -> Any:
         """What `call` returns; None if NVML refuses, which is noted until it gives it after all.
@@ -174,15 +159,10 @@ class NvmlSource:
         return value
 
 
-def open_nvml(address: Address) -> Source:
-    """NVML as the monitor's process opens it. Raises ImportError or pynvml.NVMLError where it is not there."""
-    return NvmlSource(address)
-
-
 def _text(value: Any) -> str:
     """pynvml gives bytes in its older versions."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value or "")
 
 
-def _bytes(value: Any) -> float:
+def _or_nan(value: Any) -> float:
     return NAN if value is None else float(value)

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 
 import numpy as np
 
-from workbench.engine.device.nvml import Source
+from workbench.engine.device.nvml import NvmlSource
 from workbench.engine.host.parent import die_with_parent
 from workbench.run.device_state import COLUMNS, DeviceFacts, Missing, Process
 from workbench.stats.arrays import FloatArray
@@ -62,7 +62,7 @@ class Report:
 class Recorder:
     """Reads a source while a run goes on, and keeps what it read until it is asked for."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: NvmlSource) -> None:
         self._source = source
         self.begin(())
 
@@ -131,7 +131,7 @@ def serve(connection: Connection, recorder: Recorder) -> None:
 def main() -> None:
     """Serve a pipe, as the command line says: its descriptor, the parent's number, the source, and its argument.
 
-    The source is the import path of a function, "module:name", and the argument is pickled, in hexadecimal. The
+    The source is the import path of what opens it, "module:name", and the argument is pickled, in hexadecimal. The
     first message is Opened, or Missing where nothing can be read (no NVML, no such GPU): then the process ends.
     """
     descriptor, parent, source_path, argument = sys.argv[1:]

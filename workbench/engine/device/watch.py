@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
 
 from workbench.analysis.caveats import FLATTERING
+from workbench.engine.device.monitor import DeviceMonitor
 from workbench.run.device_state import DeviceReadings, DeviceWarning, find_warnings, judged
 from workbench.run.events import DeviceState, Send
 from workbench.run.request import Problem
@@ -17,24 +17,12 @@ TELL_EVERY_S, TELL_EVERY_SHARE = 0.5, 0.02
 NOTHING_TO_READ = "the interpreter runs on the CPU, whose clocks are not read"
 
 
-class Monitor(Protocol):
-    """What reads the device; `monitor.DeviceMonitor` is one. Nothing of it raises."""
-
-    def begin(self) -> None: ...
-
-    def timed(self) -> AbstractContextManager[None]: ...
-
-    def so_far(self) -> DeviceReadings: ...
-
-    def end(self) -> DeviceReadings: ...
-
-
 class Watch:
     """Sends DeviceState events: partial ones now and then, the complete one at the end."""
 
     def __init__(
         self,
-        monitor: Monitor | None,
+        monitor: DeviceMonitor | None,
         problem: Problem,
         send: Send,
         now: Callable[[], float] = time.monotonic,

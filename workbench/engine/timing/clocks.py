@@ -52,38 +52,8 @@ class Flush:
     write: Launch
 
 
-class Gpu(Protocol):
-    """What the protocols need of a GPU. Everything goes to one stream, in order."""
-
-    def event(self) -> Event: ...
-
-    def graph_event(self) -> Event:
-        """An event that can be recorded inside a graph and read outside it."""
-        ...
-
-    def hold(self, us: float) -> None:
-        """Let the GPU wait for about `us` microseconds."""
-        ...
-
-    def cpu_us(self) -> float:
-        """The clock of the CPU that launches, us."""
-        ...
-
-    def synchronize(self) -> None: ...
-
-    def flush(self) -> Flush: ...
-
-    def capture(self, body: Callable[[], None]) -> Launch:
-        """What `body` launches, as a graph: the result replays it."""
-        ...
-
-    def profile(self, body: Callable[[], None]) -> list[Activity]:
-        """What the GPU did for `body`."""
-        ...
-
-
-class CudaGpu:
-    """The current CUDA device and stream."""
+class Gpu:
+    """What the protocols need of a GPU: the current CUDA device. Everything goes to its current stream, in order."""
 
     def event(self) -> Event:
         """An event that can be timed."""
@@ -91,7 +61,7 @@ class CudaGpu:
         return made
 
     def graph_event(self) -> Event:
-        """An event for the inside of a graph. Raises InvalidRequestError where torch has none."""
+        """One that is recorded inside a graph and read outside it. Raises InvalidRequestError where torch has none."""
         try:
             made: Event = torch.cuda.Event(enable_timing=True, external=True)  # type: ignore[no-untyped-call]
         except TypeError:
@@ -108,7 +78,7 @@ class CudaGpu:
             sleep(int(us * CYCLES_PER_US))
 
     def cpu_us(self) -> float:
-        """The host's monotonic clock, us."""
+        """The clock of the CPU that launches, us."""
         return time.perf_counter() * 1e6
 
     def synchronize(self) -> None:
@@ -123,7 +93,7 @@ class CudaGpu:
         return Flush(size, buffer.zero_)
 
     def capture(self, body: Callable[[], None]) -> Launch:
-        """Capture `body`; what it allocates comes from the graph's own pool."""
+        """What `body` launches as a graph, with a memory pool of its own: the result replays it."""
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
         with torch.cuda.graph(graph):
@@ -131,22 +101,8 @@ class CudaGpu:
         return graph.replay
 
     def profile(self, body: Callable[[], None]) -> list[Activity]:
-        """Profile `body` by CUPTI."""
+        """What the GPU did for `body`, by CUPTI."""
         return profile(body)
-
-
-class Clock(Protocol):
-    """Times launches. `block_us` is the whole of an unbroken block; `singles` is each launch's own time, us.
-
-    `timed` is entered around what is timed. `late_samples` may hold what the CPU took to launch.
-    """
-
-    name: str
-    late_samples: int
-
-    def block_us(self, launch: Launch, count: int, timed: Timed = nullcontext) -> float: ...
-
-    def singles(self, launch: Launch, count: int, timed: Timed = nullcontext) -> FloatArray: ...
 
 
 class CudaClock:
@@ -160,7 +116,7 @@ class CudaClock:
     name = "cuda events"
 
     def __init__(self, gpu: Gpu | None = None) -> None:
-        self._gpu = gpu or CudaGpu()
+        self._gpu = gpu or Gpu()
         self._taken: deque[float] = deque(maxlen=RECENT_QUEUES)
         self.hold_us = UNKNOWN_HOLD_US
         self.late_samples = 0
@@ -249,3 +205,8 @@ class HostClock:
         """Host time of each of `count` launches, in microseconds."""
         with timed():
             return np.array([self.block_us(launch, 1) for _ in range(count)])
+
+
+# `block_us` is the whole of an unbroken block, `singles` each launch's own time, us; `timed` is entered around what is
+# timed. `late_samples` may hold what the CPU took to launch.
+Clock = CudaClock | HostClock

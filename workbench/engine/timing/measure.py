@@ -25,7 +25,6 @@ from workbench.stats.summary import Ratio, find_drift, median_interval, paired_r
 
 # Enough for a median; the profiler's records are much alike.
 LOOKED_AT = 20
-# A flush fills one buffer, which is one activity.
 HOLD_ACTIVITY = "spin_kernel"  # what `Gpu.hold` leaves in the profiler's records
 
 
@@ -85,9 +84,6 @@ def time_in_turns(
     limit_ms = round(request.max_seconds * 1e3)
     send(Progress(phase, 0, limit_ms, "ms"))
 
-    def took(role: Role, values: FloatArray) -> None:
-        send(Samples(role, values))
-
     def pause(passed: float) -> None:
         watch.tell()
         send(Progress(phase, min(limit_ms, 1 + round(passed * 1e3)), limit_ms, "ms"))
@@ -95,7 +91,9 @@ def time_in_turns(
     warmed()
     unseen = max(unseen_by(sampler.clock) for sampler in samplers.values())
     limits = Limits(request.max_seconds, request.max_samples, unseen)
-    rounds = run_rounds(samplers, limits, request.problem.seed, took, pause, stop, watch.timed)
+    rounds = run_rounds(
+        samplers, limits, request.problem.seed, lambda *taken: send(Samples(*taken)), pause, stop, watch.timed
+    )
     latencies = {role: _latency(request, role, sampler, rounds) for role, sampler in samplers.items()}
     return TimedRun({role: judged(latency) for role, latency in latencies.items()}, _ratio(rounds, unseen))
 
@@ -163,12 +161,9 @@ def _prepared(
         try:
             samplers[role].prepare(stop)
         except CaptureError as error:
-            raise CaptureError(f"{_name(request, role)}: {error}") from error
+            name = f"kernel {request.kernel}" if role == "kernel" else f"sdpa {request.sdpa}"
+            raise CaptureError(f"{name}: {error}") from error
     return samplers
-
-
-def _name(request: RunRequest, role: Role) -> str:
-    return f"kernel {request.kernel}" if role == "kernel" else f"sdpa {request.sdpa}"
 
 
 def _latency(request: RunRequest, role: Role, sampler: Sampler, rounds: Rounds) -> Latency:
