@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
+import pytest
 
 from tests.engine.timing.fake_gpu import FakeGpu
 from workbench.engine.device.watch import Watch
@@ -65,5 +67,8 @@ class Bench:
         return run_rounds(samplers, limits, seed, took, lambda passed: None, StopFlag(), timed, self.now)
 
     def timed(self, request: RunRequest = REQUEST) -> TimedRun:
+        """Timed in turns by the fake's own clock: how fast this machine is would else decide what ends a run."""
         watch = Watch(None, request.problem, self.events.append)
-        return time_in_turns(request, self.launches, self.gpu, self.events.append, StopFlag(), watch)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("workbench.engine.timing.measure.run_rounds", partial(run_rounds, now=self.now))
+            return time_in_turns(request, self.launches, self.gpu, self.events.append, StopFlag(), watch)
