@@ -9,7 +9,7 @@ from typing import Any
 import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QColor
-from PyQt6.QtWidgets import QLabel, QVBoxLayout
+from PyQt6.QtWidgets import QLabel
 
 from workbench.analysis.numbers import unbroken
 from workbench.analysis.traffic import size_text
@@ -92,12 +92,7 @@ class MemoryPanel(CeilingsPanel):
         for label in (self.sentence, self.sizes):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        inner = QVBoxLayout(self.content)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(3)
-        inner.addWidget(self.sentence)
-        inner.addWidget(self.sizes)
-        inner.addWidget(self.graphics, 1)
+        self.fill(self.sentence, self.sizes, self.graphics, growing=self.graphics, spacing=3)
 
     def draw(self) -> None:
         """Show the run's numbers, or why there are none."""

@@ -68,11 +68,7 @@ class RooflinePanel(CeilingsPanel):
             lines.addWidget(line)
         top.addLayout(lines, 1)
         top.addWidget(self.again)
-        inner = QVBoxLayout(self.content)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(2)
-        inner.addLayout(top)
-        inner.addWidget(self.graphics, 1)
+        self.fill(top, self.graphics, growing=self.graphics)
 
     def show_measuring(self, on: bool, progress: Progress | None = None) -> None:
         """Say that the ceilings are being measured and how far that is, or no longer."""
