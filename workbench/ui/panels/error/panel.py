@@ -171,7 +171,6 @@ class ErrorPanel(MapPanel):
         self.hover.show_at(self.view.place_of(cell), lines)
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour the plots."""
         super().apply_theme(theme)
         self.view.set_colors(theme, theme.bad)
         self.profiles.apply_theme(theme)

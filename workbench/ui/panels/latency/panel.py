@@ -200,7 +200,6 @@ class LatencyPanel(PlotPanel):
         self.mark_stale()
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour the plots."""
         super().apply_theme(theme)
         for view in self._views():
             view.apply_theme(theme)

@@ -133,14 +133,11 @@ class MemoryPanel(CeilingsPanel):
 
     def _references(self, numbers: MemoryNumbers) -> list[tuple[float, str, str]]:
         """The lines across the plot: bytes, name, and the theme's colour."""
+        whole, moved = numbers.whole.together, numbers.moved_if_materialised
         found: list[tuple[float, str, str]] = [
             (numbers.least, f"least that must move {size_text(numbers.least)}", "good"),
-            (numbers.whole.together, f"S and P {size_text(numbers.whole.together)}", "warn"),
-            (
-                numbers.moved_if_materialised,
-                f"least with S and P {size_text(numbers.moved_if_materialised)}",
-                "warn",
-            ),
+            (whole, f"S and P {size_text(whole)}", "warn"),
+            (moved, f"least with S and P {size_text(moved)}", "warn"),
         ]
         if numbers.movable is not None:
             text = f"device copies {size_text(numbers.movable)} in {numbers.time_text}"
@@ -194,14 +191,10 @@ class MemoryPanel(CeilingsPanel):
         if near is None or abs(log2(near[0]) - x) > 0.5:
             return []
         block, size = near
-        factor = size / numbers.least
-        return [
-            swatch(f"BLOCK_M {block} requests {size_text(size)}", self.theme.kernel),
-            f"{factor:.3g} times the least that must move",
-        ]
+        asked = swatch(f"BLOCK_M {block} requests {size_text(size)}", self.theme.kernel)
+        return [asked, f"{size / numbers.least:.3g} times the least that must move"]
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour the plot."""
         super().apply_theme(theme)
         style_plot(self.plot, theme, grid=True)
         self.curve.setPen(pg.mkPen(theme.color("kernel"), width=1.6))

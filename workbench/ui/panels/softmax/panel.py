@@ -241,7 +241,6 @@ class SoftmaxPanel(MapPanel):
         self._head = self.head_box.number()
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour the plots."""
         super().apply_theme(theme)
         self.view.set_colors(theme, self._nan_color(self.states))
         self.lines.apply_theme(theme)
