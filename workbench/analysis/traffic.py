@@ -16,8 +16,6 @@ from workbench.run.request import Problem
 
 FP32_BYTES = 4
 
-Bound = Literal["arithmetic", "memory"]
-
 
 @dataclass(frozen=True)
 class Materialised:
@@ -52,7 +50,7 @@ class Floor:
         return max(self.arithmetic_us, self.memory_us)
 
     @property
-    def bound(self) -> Bound:
+    def bound(self) -> Literal["arithmetic", "memory"]:
         """Which of the two it is."""
         return "arithmetic" if self.arithmetic_us >= self.memory_us else "memory"
 

@@ -63,9 +63,8 @@ def find_faults(
     if kernel is not None:
         faults += _kernel_faults(request, kernel, kernels, _multiplies_wrongly(request, device))
     elif kernels:
-        faults.append(
-            Fault("kernel", f"kernel is {request.kernel!r}; allowed are {_listed([k.name for k in kernels])}")
-        )
+        names = _listed([kernel.name for kernel in kernels])
+        faults.append(Fault("kernel", f"kernel is {request.kernel!r}; allowed are {names}"))
     if device is not None:
         faults += [*_interpreter_faults(request, device, kernel), *_torch_faults(request, device)]
     if baselines:
@@ -76,14 +75,11 @@ def find_faults(
 
 
 def _problem_faults(problem: Problem) -> Iterator[Fault]:
-    for name, value in (("m", problem.m), ("n", problem.n)):
-        if not 1 <= value <= MAX_SIDE:
-            yield Fault(name, f"{name.upper()} is {value}", f"allowed are 1 to {MAX_SIDE}")
-    if not 1 <= problem.d <= MAX_D:
-        yield Fault("d", f"D is {problem.d}", f"allowed are 1 to {MAX_D}")
-    for name, value in (("batch", problem.batch), ("heads", problem.heads), ("kv_heads", problem.kv_heads)):
-        if not 1 <= value <= MAX_HEADS:
-            yield Fault(name, f"{name} is {value}", f"allowed are 1 to {MAX_HEADS}")
+    most = {"m": MAX_SIDE, "n": MAX_SIDE, "d": MAX_D, "batch": MAX_HEADS, "heads": MAX_HEADS, "kv_heads": MAX_HEADS}
+    for name, limit in most.items():
+        if not 1 <= (value := getattr(problem, name)) <= limit:
+            label = name.upper() if len(name) == 1 else name
+            yield Fault(name, f"{label} is {value}", f"allowed are 1 to {limit}")
     if problem.heads > 0 < problem.kv_heads and problem.heads % problem.kv_heads:
         divisors = _listed([count for count in range(1, problem.heads + 1) if problem.heads % count == 0])
         yield Fault("kv_heads", f"kv_heads is {problem.kv_heads}", f"allowed are the divisors of heads: {divisors}")
@@ -192,16 +188,13 @@ def _interpreter_faults(request: RunRequest, device: DeviceInfo, kernel: KernelI
         return
     if why := protocol_of(request.protocol).needs_gpu:
         allowed = _listed([name for name, protocol in PROTOCOLS.items() if not protocol.needs_gpu])
-        yield Fault(
-            "protocol", f"protocol is {request.protocol}, which {why}", f"on the interpreter allowed are {allowed}"
-        )
+        found = f"protocol is {request.protocol}, which {why}"
+        yield Fault("protocol", found, f"on the interpreter allowed are {allowed}")
     if _multiplies_wrongly(request, device):
         takes = kernel.dtypes if kernel is not None else DTYPES
         allowed = _listed([dtype for dtype in takes if dtype in HOST_DTYPES]) or "other kernels"
-        dtype = request.problem.dtype
-        yield Fault(
-            "dtype", f"dtype is {dtype}, which Triton's interpreter multiplies wrongly", f"allowed are {allowed}"
-        )
+        found = f"dtype is {request.problem.dtype}, which Triton's interpreter multiplies wrongly"
+        yield Fault("dtype", found, f"allowed are {allowed}")
 
 
 def _torch_faults(request: RunRequest, device: DeviceInfo) -> Iterator[Fault]:
@@ -265,11 +258,8 @@ def _memory_faults(request: RunRequest, device: DeviceInfo, kernel: KernelInfo |
     if kernel is not None and (scores := kernel.spec.movement.scores_bytes(problem)):
         need, parts = need + scores, f", {size_text(scores)} of it for S and P"
     if need > device.memory_bytes:
-        yield Fault(
-            "m",
-            f"{_heads_text(problem)}M x N x D is {problem.shape}, which needs {size_text(need)}{parts}",
-            f"{device.name} has {size_text(device.memory_bytes)}: allowed are sizes that fit it",
-        )
+        found = f"{_sizes_text(problem)}, which needs {size_text(need)}{parts}"
+        yield Fault("m", found, f"{device.name} has {size_text(device.memory_bytes)}: allowed are sizes that fit it")
 
 
 def _time_faults(request: RunRequest, device: DeviceInfo) -> Iterator[Fault]:
@@ -278,17 +268,13 @@ def _time_faults(request: RunRequest, device: DeviceInfo) -> Iterator[Fault]:
         return
     seconds = run_seconds(request)
     if seconds > REFUSE_ABOVE_SECONDS:
-        problem = request.problem
-        yield Fault(
-            "m",
-            f"{_heads_text(problem)}M x N x D is {problem.shape}, which takes about {duration_words(seconds)} on the "
-            f"interpreter",
-            f"allowed is up to {duration_words(REFUSE_ABOVE_SECONDS)}",
-        )
+        found = f"{_sizes_text(request.problem)}, which takes about {duration_words(seconds)} on the interpreter"
+        yield Fault("m", found, f"allowed is up to {duration_words(REFUSE_ABOVE_SECONDS)}")
 
 
-def _heads_text(problem: Problem) -> str:
-    return f"{problem.batch} x {problem.heads} heads, " if problem.total_heads > 1 else ""
+def _sizes_text(problem: Problem) -> str:
+    heads = f"{problem.batch} x {problem.heads} heads, " if problem.total_heads > 1 else ""
+    return f"{heads}M x N x D is {problem.shape}"
 
 
 def _listed(values: Sequence[object]) -> str:

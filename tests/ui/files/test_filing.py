@@ -21,7 +21,7 @@ def choose(monkeypatch: pytest.MonkeyPatch, answer: Path | None) -> list[str]:
         titles.append(f"{title}: {suggestion}, {kinds}")
         return answer
 
-    monkeypatch.setattr("workbench.ui.files.dialogs.ask_where_to_save", ask)
+    monkeypatch.setattr("workbench.ui.files.filing.ask_where_to_save", ask)
     return titles
 
 

@@ -55,7 +55,7 @@ def window(qtbot: QtBot, tmp_path: Path) -> Window:
 
 @pytest.mark.parametrize("device", [GPU, INTERPRETER], ids=["cuda", "interpreter"])
 def test_a_run_that_suits_the_device_waits_until_it_is_known(window: Window, device: DeviceInfo) -> None:
-    window.first.wait_for_device()
+    window.first.waits_for_device = True
     assert window.runs.asked == []
     window.first.on_ready(ready(device))
     (asked,) = window.runs.asked
@@ -68,7 +68,7 @@ def change_the_form(window: Window) -> None:
 
 
 def run_something(window: Window) -> None:
-    window.first.give_up()
+    window.first.waits_for_device = False
 
 
 def have_a_run(window: Window) -> None:
@@ -77,7 +77,7 @@ def have_a_run(window: Window) -> None:
 
 @pytest.mark.parametrize("act", [change_the_form, run_something, have_a_run])
 def test_it_gives_way_to_what_comes_before_it(window: Window, act: Callable[[Window], None]) -> None:
-    window.first.wait_for_device()
+    window.first.waits_for_device = True
     act(window)
     window.first.on_ready(ready(INTERPRETER))
     assert window.runs.asked == []

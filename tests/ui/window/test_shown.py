@@ -40,7 +40,7 @@ def said(panel: Panel) -> str:
 def a_refused_run(window: MainWindow, folder: Path) -> None:
     """An engine that cannot be had for the device that is asked for."""
     builder = RunBuilder(RunRequest(PROBLEM, device="cuda"), -1)
-    window._shown.show_live()
+    window._shown.is_live = True
     window._take(Grown(builder.record()))
     failure = Failed("invalid", REASON)
     builder.take(failure)
@@ -88,7 +88,7 @@ def test_a_run_without_a_result_leaves_no_other_s_in_any_panel(
 def test_a_stopped_run_that_never_began_is_shown_as_that(make_test_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_test_window()
     show_another(window)
-    window._shown.show_live()
+    window._shown.is_live = True
     with qtbot.waitSignal(window._worker.arrived):
         window._worker._request = RunRequest(PROBLEM)  # it waits: the engine has not been started
         window._worker.stop()

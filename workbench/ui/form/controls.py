@@ -19,10 +19,10 @@ from workbench.run.events import Ready
 from workbench.run.protocols import PROTOCOLS, protocol_of
 from workbench.run.request import DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES, Problem, RunRequest
 from workbench.ui.form.estimate import EstimateLabel
-from workbench.ui.form.fields import Choice, IntField, show_value
+from workbench.ui.form.fields import Choice, IntField
 from workbench.ui.form.rows import Row, add_rows, add_title, make_row, unreadable
 from workbench.ui.form.rules import FormRules, Settled, is_exact, is_preset, look_up
-from workbench.ui.form.specs import BEST_TILE_TIP, CUSTOM, FIELDS, SDPA_TIPS, TILE_GROUP, make_preset_row
+from workbench.ui.form.specs import BEST_TILE_TIP, CUSTOM, FIELDS, GROUPS, SDPA_TIPS, TILE_GROUP, make_preset_row
 from workbench.ui.places import Place
 
 LEAST_WIDTH = 304  # with the scroll bar of a low window beside it, every name and number is still whole
@@ -150,20 +150,19 @@ class Controls(QWidget):
         layout.addWidget(scroll)
 
     def _add_fields(self, grid: QGridLayout) -> None:
-        group, line = "", list[Row]()
-        for spec, following in zip(FIELDS, (*FIELDS[1:], None), strict=True):
-            if spec.group != group:
-                group = spec.group
-                add_title(grid, group, self._best if group == TILE_GROUP else None)
-            line.append(self._rows[spec.name])
-            if following is None or not following.beside:
+        for group, specs in GROUPS.items():
+            add_title(grid, group, self._best if group == TILE_GROUP else None)
+            lines: list[list[Row]] = []
+            for spec in specs:
+                lines += [] if spec.beside else [[]]
+                lines[-1].append(self._rows[spec.name])
+            for line in lines:
                 add_rows(grid, line)
-                line = []
 
     def _fill(self, request: RunRequest) -> None:
         self._filling = True
         for name, row in self._rows.items():
-            show_value(row.field, look_up(request, name))
+            row.field.set_value(look_up(request, name))
         self._filling = False
 
     def _choice(self, name: str) -> Choice:
@@ -200,7 +199,7 @@ class Controls(QWidget):
         for name, row in self._rows.items():
             value = look_up(settled.request, name)
             if value != look_up(now, name):
-                show_value(row.field, value)
+                row.field.set_value(value)
         self._filling = False
         self._notes = settled.notes
         self._announce()
@@ -234,7 +233,8 @@ class Controls(QWidget):
     def _show_preset(self, request: RunRequest) -> None:
         match = next((preset.name for preset in PRESETS if is_preset(request, preset)), CUSTOM)
         self._filling = True
-        show_value(self._preset.field, match)
+        assert isinstance(self._preset.field, Choice)
+        self._preset.field.set_value(match)
         self._filling = False
 
     def _show_choices(self, request: RunRequest) -> None:

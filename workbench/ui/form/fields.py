@@ -94,10 +94,7 @@ class IntField(NumberField):
     def stepBy(self, steps: int) -> None:
         """Go `steps` values up or down."""
         value = self.value()
-        if not self._steps:
-            self._step_to(str(max(self._least, value + steps)))
-            return
-        self._step_to(str(_stepped(self._steps, value, steps)))
+        self._step_to(str(_stepped(self._steps, value, steps) if self._steps else max(self._least, value + steps)))
 
 
 class AutoField(IntField):
@@ -113,7 +110,6 @@ class AutoField(IntField):
         return 0 if self._is_auto() else super().value()
 
     def set_value(self, value: int) -> None:
-        """Show `value`, allowed or not."""
         self.set_text(str(value) if value else AUTO)
 
     def _is_auto(self) -> bool:
@@ -255,21 +251,6 @@ class Flag(QCheckBox):
 
 
 Field = IntField | FloatField | Choice | Flag
-
-
-def show_value(field: Field, value: object) -> None:
-    """Show `value` in `field`; TypeError if it is of another kind."""
-    match field:
-        case Flag() if isinstance(value, bool):
-            field.set_value(value)
-        case IntField() if isinstance(value, int):
-            field.set_value(value)
-        case FloatField() if isinstance(value, int | float):
-            field.set_value(float(value))
-        case Choice() if isinstance(value, str):
-            field.set_value(value)
-        case _:
-            raise TypeError(f"{value!r} does not belong in a {type(field).__name__}")
 
 
 def set_property(widget: QWidget, name: str, value: object) -> None:

@@ -17,7 +17,7 @@ from workbench.analysis.tolerances import default_tolerance
 from workbench.analysis.validate import Fault, find_faults
 from workbench.run.environment import KernelInfo, find_kernel
 from workbench.run.events import Ready
-from workbench.run.request import DTYPES, SDPA_CHOICES, Problem, RunRequest
+from workbench.run.request import DTYPES, SDPA_CHOICES, RunRequest
 
 TILE_FIELDS = tuple(f.name for f in fields(TileConfig))
 # From the least exact to the most: a precision that cannot be had gives way to the next one that is no worse.
@@ -60,13 +60,9 @@ class FormRules:
 
     def kernel_reasons(self, request: RunRequest) -> dict[str, str]:
         """The kernels that cannot take the problem, with the reasons; what follows the kernel is no reason."""
-        reasons: dict[str, str] = {}
-        for kernel in self._kernels:
-            following = self.with_kernel(replace(request, kernel=kernel.name), request).request
-            reason = "; ".join(sorted(fault.message for fault in self._faults_of_kernel(following)))
-            if reason:
-                reasons[kernel.name] = reason
-        return reasons
+        settled = {k.name: self.with_kernel(replace(request, kernel=k.name), request) for k in self._kernels}
+        faults = {name: list(self._faults_of_kernel(one.request)) for name, one in settled.items()}
+        return {name: "; ".join(sorted(fault.message for fault in found)) for name, found in faults.items() if found}
 
     def best_tile(self, request: RunRequest) -> TileConfig | None:
         """The tile to begin with for the problem, kernel and precision; None before the engine is known, or in vain."""
@@ -191,12 +187,9 @@ def put(request: RunRequest, name: str, value: object) -> RunRequest:
     return replace(request, tile=replace(request.tile, **changes))
 
 
-def look_up(request: RunRequest, name: str) -> object:
+def look_up(request: RunRequest, name: str) -> Any:
     """The value of the field `name`, wherever in the request it is."""
-    owner: RunRequest | Problem | TileConfig = next(
-        part for part in (request, request.problem, request.tile) if hasattr(part, name)
-    )
-    return getattr(owner, name)
+    return next(getattr(part, name) for part in (request, request.problem, request.tile) if hasattr(part, name))
 
 
 def _nearest_first(value: str, order: tuple[str, ...], name: str) -> list[str]:

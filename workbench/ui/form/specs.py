@@ -37,6 +37,7 @@ SDPA_TIPS = {
     "flash_attn_3": "FlashAttention 3 of the package flash_attn_interface, for Hopper",
     "none": "run the kernel alone",
 }
+PROTOCOL_TIPS = {name: protocol.meaning for name, protocol in PROTOCOLS.items()}
 DEVICE_TIPS = {
     "auto": "the GPU if there is one, else Triton's interpreter",
     "cuda": "the NVIDIA GPU",
@@ -45,6 +46,12 @@ DEVICE_TIPS = {
 BEST_TILE_TIP = (
     "The tile measured to be fastest on an H200 for the nearest problem (kernels/measured/tiles.json); "
     "64 × 64 where nothing was measured for this kernel, and a large one on the interpreter. (Ctrl+B)"
+)
+SDPA_TIP = "What the kernel is held against: a backend of PyTorch's scaled_dot_product_attention, or another attention."
+PROTOCOL_TIP = "How launches are timed; every figure names it."
+MAX_SECONDS_TIP = (
+    "The longest that timing kernel and SDPA may take, in seconds. It ends earlier once the 95% interval of both "
+    "medians is within 1%. Protocol article has a fixed number of launches instead."
 )
 TOLERANCE_TIP = "The output passes if |out - float64| <= atol + rtol |float64| everywhere. Up and Down: powers of ten."
 
@@ -56,7 +63,6 @@ class FieldSpec:
     `beside` puts it in the line of the field before it; such a line has no units.
     """
 
-    group: str
     name: str
     label: str
     unit: str
@@ -73,77 +79,56 @@ def _option_field(option: LaunchOption) -> IntField:
 
 
 _PROBLEM = (
-    FieldSpec("Problem", "m", "M", "query rows", "Rows of Q and of the output. Page Up and Page Down: ± 10.", IntField),
-    FieldSpec("Problem", "n", "N", "key rows", "Rows of K and V. Page Up and Page Down: ± 10.", IntField),
-    FieldSpec("Problem", "d", "D", "features", "Columns of Q, K, V and of the output: the head's width.", IntField),
-    FieldSpec("Problem", "batch", "Batch", "sequences",
+    FieldSpec("m", "M", "query rows", "Rows of Q and of the output. Page Up and Page Down: ± 10.", IntField),
+    FieldSpec("n", "N", "key rows", "Rows of K and V. Page Up and Page Down: ± 10.", IntField),
+    FieldSpec("d", "D", "features", "Columns of Q, K, V and of the output: the head's width.", IntField),
+    FieldSpec("batch", "Batch", "sequences",
               "Sequences computed at once. Up and Down: powers of two.", _powers),
-    FieldSpec("Problem", "heads", "Heads", "", "Query heads of each sequence. Up and Down: powers of two.", _powers),
-    FieldSpec("Problem", "kv_heads", "KV", "",
+    FieldSpec("heads", "Heads", "", "Query heads of each sequence. Up and Down: powers of two.", _powers),
+    FieldSpec("kv_heads", "KV", "",
               "Key and value heads of each sequence, a divisor of the query heads: fewer of them are grouped-query "
               "attention, one is multi-query attention. Up and Down: powers of two.", _powers, beside=True),
-    FieldSpec("Problem", "dtype", "dtype", "",
+    FieldSpec("dtype", "dtype", "",
               "Number format of Q, K, V and of the output. Sums are kept in fp32.", partial(Choice, DTYPE_TIPS)),
-    FieldSpec("Problem", "causal", "causal", "",
+    FieldSpec("causal", "causal", "",
               "Causal mask, aligned to the lower right: query row i sees the keys up to i + N - M, the last row sees "
               "all.", partial(Flag, "causal"), beside=True),
-    FieldSpec("Problem", "inputs", "Inputs", "",
+    FieldSpec("inputs", "Inputs", "",
               "How the values of Q, K and V are distributed.", partial(Choice, INPUT_DISTRIBUTIONS)),
-    FieldSpec("Problem", "seed", "Seed", "",
+    FieldSpec("seed", "Seed", "",
               "Seed of the inputs: the same gives the same values.", partial(IntField, (), 0), beside=True),
 )  # fmt: skip
 
 _TILE = (
-    FieldSpec(TILE_GROUP, "kernel", "Kernel", "",
+    FieldSpec("kernel", "Kernel", "",
               "The Triton kernel to measure.", partial(Choice, {RunRequest.kernel: ""})),
-    FieldSpec(TILE_GROUP, "precision", "Precision", "",
+    FieldSpec("precision", "Precision", "",
               "How products of fp32 inputs are made. The interpreter makes all of them in fp32, whatever is chosen.",
               partial(Choice, PRECISION_TIPS)),
-    FieldSpec(TILE_GROUP, "block_m", "BLOCK_M", "query rows",
+    FieldSpec("block_m", "BLOCK_M", "query rows",
               "Query rows of one program: a head has M / BLOCK_M programs, rounded up. Up and Down: what the kernel "
               "takes.", _blocks),
-    FieldSpec(TILE_GROUP, "block_n", "BLOCK_N", "key rows",
+    FieldSpec("block_n", "BLOCK_N", "key rows",
               "Key rows that a program takes in at once: one update of m and l each. Up and Down: what the kernel "
               "takes.", _blocks),
-    FieldSpec(TILE_GROUP, "splits", "splits", "key splits",
+    FieldSpec("splits", "splits", "key splits",
               "Programs that share the keys of one block of query rows; their partial results are combined afterwards. "
               "auto or 0: as many as fill the device. Up and Down: powers of two.",
               partial(AutoField, (0, *POWERS))),
-    *(FieldSpec(TILE_GROUP, one.name, one.label, one.unit, one.tip, partial(_option_field, one), beside=i % 2 == 1)
+    *(FieldSpec(one.name, one.label, one.unit, one.tip, partial(_option_field, one), beside=i % 2 == 1)
       for i, one in enumerate(LAUNCH_OPTIONS)),  # two in a line, the last alone where they are odd
 )  # fmt: skip
 
 _MEASURING = (
-    FieldSpec(
-        "Measuring",
-        "sdpa",
-        "SDPA",
-        "",
-        "What the kernel is held against: a backend of PyTorch's scaled_dot_product_attention, or another attention.",
-        lambda: Choice(SDPA_TIPS),
-    ),
-    FieldSpec(
-        "Measuring",
-        "protocol",
-        "Protocol",
-        "",
-        "How launches are timed; every figure names it.",
-        lambda: Choice({name: protocol.meaning for name, protocol in PROTOCOLS.items()}),
-    ),
-    FieldSpec(
-        "Measuring",
-        "max_seconds",
-        "at most",
-        "seconds",
-        "The longest that timing kernel and SDPA may take, in seconds. It ends earlier once the 95% interval of both "
-        "medians is within 1%. Protocol article has a fixed number of launches instead.",
-        SecondsField,
-    ),
-    FieldSpec("Measuring", "device", "Device", "", "Where it runs.", lambda: Choice(DEVICE_TIPS)),
-    FieldSpec("Measuring", "rtol", "rtol", "relative", f"Relative tolerance. {TOLERANCE_TIP}", FloatField),
-    FieldSpec("Measuring", "atol", "atol", "absolute", f"Absolute tolerance. {TOLERANCE_TIP}", FloatField),
+    FieldSpec("sdpa", "SDPA", "", SDPA_TIP, partial(Choice, SDPA_TIPS)),
+    FieldSpec("protocol", "Protocol", "", PROTOCOL_TIP, partial(Choice, PROTOCOL_TIPS)),
+    FieldSpec("max_seconds", "at most", "seconds", MAX_SECONDS_TIP, SecondsField),
+    FieldSpec("device", "Device", "", "Where it runs.", partial(Choice, DEVICE_TIPS)),
+    FieldSpec("rtol", "rtol", "relative", f"Relative tolerance. {TOLERANCE_TIP}", FloatField),
+    FieldSpec("atol", "atol", "absolute", f"Absolute tolerance. {TOLERANCE_TIP}", FloatField),
 )
 
+GROUPS = {"Problem": _PROBLEM, TILE_GROUP: _TILE, "Measuring": _MEASURING}
 FIELDS = (*_PROBLEM, *_TILE, *_MEASURING)
 
 

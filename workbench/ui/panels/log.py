@@ -93,8 +93,6 @@ class LogPanel(Panel):
                 lines += [f"Try: {event.remedy}"] if event.remedy else []
                 lines += [event.traceback.rstrip("\n")] if event.traceback else []
                 self._queue_lines("\n".join(lines))
-            case _:
-                pass
 
     def draw(self) -> None:
         """Append the next piece of what waits; the rest follows at the next ticks."""

@@ -132,20 +132,10 @@ class HeatmapView(QWidget):
         self.bar.setLevels((self._levels[0] / power, self._levels[1] / power))
         self.bar.axis.set_names(*(times_ten(label, exponent) for label in labels))
         if new_shape:
-            self._set_limits(*data.shape)
+            rows, columns = data.shape
+            ends_of_view = {"xMin": -0.5, "xMax": columns - 0.5, "yMin": -0.5, "yMax": rows - 0.5}
+            self.plot.vb.setLimits(**ends_of_view, minXRange=min(columns, 3), minYRange=min(rows, 3))
             self.reset_view()
-
-    def _set_limits(self, rows: int, columns: int) -> None:
-        self.plot.vb.setLimits(
-            xMin=-0.5,
-            xMax=columns - 0.5,
-            yMin=-0.5,
-            yMax=rows - 0.5,
-            minXRange=min(columns, 3),
-            minYRange=min(rows, 3),
-            maxXRange=columns,
-            maxYRange=rows,
-        )
 
     def reset_view(self) -> None:
         """Show the whole map."""
@@ -232,7 +222,7 @@ class HeatmapView(QWidget):
 
     def cell_at(self, scene_position: QPointF) -> tuple[int, int] | None:
         """The cell (row, column) at a position in the scene."""
-        if self._data is None or not self.plot.vb.sceneBoundingRect().contains(scene_position):
+        if not self.plot.vb.sceneBoundingRect().contains(scene_position):
             return None
         return self._cell(self.plot.vb.mapSceneToView(scene_position))
 

@@ -129,17 +129,13 @@ class PlotStack(QStackedWidget):
         self.card.show_text(text, offer, tip)
         self.setCurrentWidget(self.card)
 
-    def show_failure(self, failed: Failed) -> None:
-        """Show why the run failed instead of the plot."""
-        self.card.show_failure(failed)
-        self.setCurrentWidget(self.card)
-
     def show_reason(self, empty: Empty, run: RunRecord | None) -> None:
         """Show why there is no plot: the run's failure, or the words that fit how far it has come."""
         if run is None:
             self.show_text(empty.before)
         elif isinstance(run.end, Failed):
-            self.show_failure(run.end)
+            self.card.show_failure(run.end)
+            self.setCurrentWidget(self.card)
         else:
             self.show_text(empty.during if run.end is None else empty.after)
 

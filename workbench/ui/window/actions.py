@@ -28,11 +28,7 @@ COMMANDS = (
     Command("stop", "Stop", ("Esc",), "stop", "Stop the run; what it has measured stays"),
     Command("auto", "Auto-run", ("Ctrl+Shift+R",), "auto", "Run again after every change of the form", True),
     Command("best", "Best tile", ("Ctrl+B",), "", "Set the tile to the best one known for the problem and the kernel"),
-    Command(
-        "ceilings",
-        "Measure ceilings",
-        tip="How fast the GPU copies and multiplies, for the roofline: about 3 s",
-    ),
+    Command("ceilings", "Measure ceilings", tip="How fast the GPU copies and multiplies, for the roofline: about 3 s"),
     Command("open", "Open recording…", ("Ctrl+O",), "open", "Show runs recorded elsewhere, read-only"),
     Command("save", "Save session as…", ("Ctrl+S",), "save", "Write this session's runs to a file"),
     Command("record", "Save as recording…", tip="Write this session's runs to a file that is only read, to hand on"),

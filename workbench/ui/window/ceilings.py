@@ -57,8 +57,6 @@ class CeilingsControl:
                 self._say(f"The ceilings were not measured: {message}. {remedy}".strip())
             case Finished():
                 self._show(False)
-            case _:
-                pass
 
     def _show(self, on: bool) -> None:
         self._command.setEnabled(self._can and not on)

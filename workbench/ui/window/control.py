@@ -33,17 +33,13 @@ class RunControl(QObject):
         self._controls = controls
         self._worker = worker
         self._commands = commands
-        self._running = False
+        self.is_running = False  # also while a run waits
         self._pause = QTimer(self)
         self._pause.setInterval(AUTO_RUN_PAUSE_MS)
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._auto_run)
         commands["stop"].setEnabled(False)
         controls.requestChanged.connect(self._on_request_changed)
-
-    def is_running(self) -> bool:
-        """Whether a run goes on or waits."""
-        return self._running
 
     def run(self) -> None:
         """Run what the form says, after a question if that will take long."""
@@ -59,7 +55,7 @@ class RunControl(QObject):
 
     def submit(self, request: RunRequest) -> None:
         """Run `request` next."""
-        self._show_running(True)
+        self.show_running(True)
         self.submitted.emit()
         self._worker.submit(request)
 
@@ -75,18 +71,10 @@ class RunControl(QObject):
         else:
             self._pause.stop()
 
-    def rest(self) -> None:
-        """Everything that was asked for has ended."""
-        self._show_running(False)
-
-    def close(self) -> None:
-        """Start nothing any more."""
-        self._pause.stop()
-
     def take(self, event: RunEvent) -> None:
         """See a run begin, and learn from the interpreter's own times how long the next one will take."""
         if isinstance(event, Started):
-            self._show_running(True)
+            self.show_running(True)
         if isinstance(event, Measured):
             measurement = event.measurement
             if measurement.role == "kernel" and measurement.latency.clock == "host":
@@ -109,9 +97,9 @@ class RunControl(QObject):
         else:
             self.submit(request)
 
-    def _show_running(self, on: bool) -> None:
+    def show_running(self, on: bool) -> None:
         """Stop works while a run goes on, and while one waits behind it."""
-        self._running = on
+        self.is_running = on
         self._commands["stop"].setEnabled(on)
 
 

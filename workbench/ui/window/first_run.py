@@ -20,7 +20,7 @@ class FirstRun:
         self._runs = runs
         self._library = library
         self._untouched = controls.request()
-        self._waits_for_device = False
+        self.waits_for_device = False  # to run what suits it, once it is known
         self._tile_open = False  # whether the engine is to choose its tile
 
     def start(self, request: RunRequest) -> None:
@@ -29,21 +29,13 @@ class FirstRun:
         self._tile_open = bool(request.auto_tile)
         self._runs.submit(request)
 
-    def wait_for_device(self) -> None:
-        """Run what suits the device, once it is known."""
-        self._waits_for_device = True
-
-    def give_up(self) -> None:
-        """Start nothing any more: something else runs."""
-        self._waits_for_device = False
-
     def on_request_changed(self, request: RunRequest | None) -> None:
         """A form that somebody has changed is theirs."""
-        self._waits_for_device = self._waits_for_device and request is not None and request == self._untouched
+        self.waits_for_device = self.waits_for_device and request is not None and request == self._untouched
 
     def on_ready(self, ready: Ready) -> None:
         """Run what suits the device, if that is awaited and there is no run yet that can be looked at."""
-        if self._waits_for_device and not self._library.records():
+        if self.waits_for_device and not self._library.records():
             preset = find_preset(WELCOME[ready.device.mode])
             device = self._controls.request().device
             self._controls.set_request(

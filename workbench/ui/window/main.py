@@ -63,11 +63,11 @@ class MainWindow(QMainWindow):
 
     def start(self, request: RunRequest | None) -> None:
         """Start the engine, and a first run: `request`, or None for one that suits the device once it is known."""
-        self.status.show_starting()
+        self.status.show_busy("Starting the engine…")
         if request is not None:
             self._first.start(request)
         else:
-            self._first.wait_for_device()
+            self._first.waits_for_device = True
             self._shown.show_last()
         # After the first frame: the window appears before torch is imported beside it.
         QTimer.singleShot(0, self._worker.start)
@@ -106,7 +106,7 @@ class MainWindow(QMainWindow):
 
     def is_running(self) -> bool:
         """Whether a run goes on or waits."""
-        return self._runs.is_running()
+        return self._runs.is_running
 
     def engine_pid(self) -> int | None:
         """The process id of the engine, None where there is none."""
@@ -151,7 +151,7 @@ class MainWindow(QMainWindow):
         """Keep the layout, end the engine, and let what goes on be kept."""
         self.docks.save()
         self._frames.stop()
-        self._runs.close()
+        self._runs.set_auto(False)
         self.hide()
         self._worker.close()
         super().closeEvent(a0)
@@ -227,7 +227,7 @@ class MainWindow(QMainWindow):
             case Kept():
                 self._ended.append(told)
             case Rested():
-                self._runs.rest()
+                self._runs.show_running(False)
             case OfCeilings(event):
                 self._ceilings.take(event)
             case EngineDown(failure):
@@ -295,9 +295,9 @@ class MainWindow(QMainWindow):
         self._shown.compare_form()
 
     def _on_submitted(self) -> None:
-        self._first.give_up()
-        self._shown.show_live()
-        self.status.show_waiting()
+        self._first.waits_for_device = False  # something else runs
+        self._shown.is_live = True
+        self.status.show_busy("Waiting for the engine…")
 
     def picture_of(self, widget: QWidget, scale: float = DEFAULT_SCALE) -> QImage:
         """A picture of this window, or of one panel, whose run is said below it."""

@@ -21,7 +21,8 @@ from workbench.ui.worker import Grown, Kept
 class ShownRun:
     """Shows runs of the library on the stage; `say` takes a line for the user.
 
-    `setup` is the form's dock, whose title says where the form is not what the run shown was made with.
+    `setup` is the form's dock, whose title says where the form is not what the run shown was made with. While it
+    `is_live` what goes on is shown, and not a run chosen from the table.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class ShownRun:
         self._controls = controls
         self._setup = setup
         self._say = say
-        self.is_live = True  # what goes on is shown, and not a run chosen from the table
+        self.is_live = True
         self._list_runs()
 
     def show(self, record: RunRecord) -> None:
@@ -60,10 +61,6 @@ class ShownRun:
             self._results.select(own[-1].key)
             self._controls.set_request(own[-1].started.request)
             self.show(own[-1])
-
-    def show_live(self) -> None:
-        """Show what goes on from now on."""
-        self.is_live = True
 
     def take(self, grown: Grown) -> None:
         """The live run has grown; a panel only takes note of that, and draws on the next frame."""

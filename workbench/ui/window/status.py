@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import assert_never
 
 from PyQt6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 
 from workbench.analysis.numbers import duration_text
 from workbench.run.environment import DeviceInfo
-from workbench.run.events import (
-    CeilingsMeasured,
-    Checked,
-    Comparison,
-    DeviceState,
-    Failed,
-    Finished,
-    Log,
-    Measured,
-    Progress,
-    Ready,
-    Rechecked,
-    RunEvent,
-    Samples,
-    Started,
-    Tensors,
-    TileStates,
-)
+from workbench.run.events import CeilingsMeasured, Failed, Finished, Progress, Ready, RunEvent, Started
 from workbench.words.times import steps_text
 
 
@@ -51,14 +33,13 @@ class StatusBar(QStatusBar):
         self._since: float | None = None
 
     def take(self, event: RunEvent) -> None:
-        """Show what `event` says of the engine."""
+        """Show what `event` says of the engine; most events are of the run alone."""
         match event:
             case Ready():
                 self._show_device(event.device)
                 self._rest("Ready")
             case Started():
-                self._since = time.monotonic()
-                self._state.setText("Running")
+                self.show_busy("Running")
             case Progress():
                 self._show_progress(event)
             case Finished(seconds):
@@ -67,26 +48,15 @@ class StatusBar(QStatusBar):
                 self._rest("Stopped" if kind == "cancelled" else "Failed")
             case CeilingsMeasured():
                 self._rest("Measured the ceilings")
-            case Checked() | Samples() | Measured() | Comparison() | Rechecked() | DeviceState():
-                pass
-            case TileStates() | Tensors() | Log():
-                pass
-            case _:
-                assert_never(event)
 
-    def show_waiting(self) -> None:
-        """A run was asked for; the engine has not begun it."""
+    def show_busy(self, text: str) -> None:
+        """Say what goes on from now on, and count for how long."""
         self._since = time.monotonic()
-        self._state.setText("Waiting for the engine…")
+        self._state.setText(text)
 
     def show_down(self) -> None:
         """The engine could not be started."""
         self._rest("The engine could not start; the log says why")
-
-    def show_starting(self) -> None:
-        """The engine's process has been started; it has not said that it is ready."""
-        self._since = time.monotonic()
-        self._state.setText("Starting the engine…")
 
     def tick(self) -> None:
         """Move the elapsed time on."""

@@ -4,38 +4,24 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from PyQt6.QtWidgets import QVBoxLayout, QWidget
-
 from workbench.run.events import CeilingsMeasured, DeviceState, Failed, Log, Measured, Ready, RunEvent, Started
 from workbench.run.record import RunRecord
 from workbench.ui.panels.bases.known_ceilings import KnownCeilings
 from workbench.ui.panels.bases.plots import PlotPanel
 from workbench.ui.plots.kept_picture import PlotArea
-from workbench.ui.text.cards import HoverCard, PlotStack
 from workbench.ui.theme import Theme
 
 
 class CeilingsPanel(PlotPanel):
-    """One plot in `graphics` with its card under the mouse, or the reason why there is none.
-
-    Subclasses put `graphics` and what stands above it into `content`, and look at `run` and `known` when they draw.
-    """
+    """One plot in `graphics`. Subclasses look at `run` and `known` when they draw."""
 
     reads: ClassVar[tuple[type, ...]] = (Measured,)
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
+        super().__init__(theme, PlotArea())
         self.ready: Ready | None = None
         self.known = KnownCeilings()
-        self.graphics = PlotArea()
         self.graphics.ci.layout.setContentsMargins(0, 4, 0, 0)
-        self.content = QWidget()
-        self.stack = PlotStack(theme, self.content)
-        self.hover = HoverCard(theme, self.graphics)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 4)
-        layout.addWidget(self.stack)
-        self.watch_mouse()
 
     def show_run(self, run: RunRecord, change: RunEvent | None = None) -> None:
         """Show `run`, and learn of which GPU it is: what the device did is told again and again, mostly of the same."""
@@ -50,10 +36,3 @@ class CeilingsPanel(PlotPanel):
         if isinstance(event, Ready | CeilingsMeasured):
             self.known.learn(event)
             self.mark_stale()
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Recolour the plot's ground and the cards."""
-        super().apply_theme(theme)
-        self.graphics.setBackground(theme.surface)
-        self.stack.card.apply_theme(theme)
-        self.hover.apply_theme(theme)

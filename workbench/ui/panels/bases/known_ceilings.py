@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.run.ceilings import Ceilings, best_fit, kept_ceilings
 from workbench.run.environment import DeviceInfo
 from workbench.run.events import CeilingsMeasured, Ready
@@ -12,22 +10,14 @@ from workbench.run.record import RunRecord
 Name = tuple[str, str, str]
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """What the shown run says of its GPU: "" and None where it does not. `recorded` are the ceilings it knew."""
-
-    uuid: str = ""
-    power_limit_w: float | None = None
-    recorded: Ceilings | None = None
-
-
 class KnownCeilings:
     """Ceilings for the GPU of the shown run; the file is read once for each name, driver and torch."""
 
     def __init__(self) -> None:
         self._told: list[Ceilings] = []
         self._kept: dict[Name, tuple[Ceilings, ...]] = {}
-        self._shown = _Shown()
+        # Of the shown run's GPU, "" and None where the run does not say: uuid, power limit, and the ceilings it knew.
+        self._shown: tuple[str, float | None, Ceilings | None] = ("", None, None)
         self._here: DeviceInfo | None = None  # the engine's device
 
     def learn(self, event: Ready | CeilingsMeasured) -> None:
@@ -39,7 +29,7 @@ class KnownCeilings:
         """Learn which GPU the shown run is of; whether that was new."""
         started, state = run.started, run.device_state
         uuid = state.readings.facts.uuid if state is not None else ""
-        was, self._shown = self._shown, _Shown(uuid, started.provenance.power_limit_w, started.ceilings)
+        was, self._shown = self._shown, (uuid, started.provenance.power_limit_w, started.ceilings)
         return self._shown != was
 
     def can_measure(self, device: DeviceInfo) -> bool:
@@ -54,6 +44,6 @@ class KnownCeilings:
         if name not in self._kept:
             self._kept[name] = kept_ceilings(*name)
         told = [entry for entry in reversed(self._told) if entry.key[:3] == name]
-        uuid, limit = self._shown.uuid, self._shown.power_limit_w
+        uuid, limit, recorded = self._shown
         # What the engine says is of the GPU that is here, and what it measured last is the newest.
-        return best_fit(told, uuid, limit) or best_fit(self._kept[name], uuid, limit) or self._shown.recorded
+        return best_fit(told, uuid, limit) or best_fit(self._kept[name], uuid, limit) or recorded

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtGui import QPainterPath, QResizeEvent
-from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QVBoxLayout
+from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton
 
 from workbench.run.events import Checked, Rechecked
 from workbench.run.measurement import Role
@@ -70,13 +70,7 @@ class ErrorPanel(MapPanel):
             self.buttons.addButton(button)
             top.addWidget(button)
         self.kernel_button.setChecked(True)
-        inner = QVBoxLayout(self.content)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(2)
-        inner.addLayout(top)
-        inner.addWidget(self.stats)
-        inner.addWidget(self.legend)
-        inner.addWidget(self.map_stack, 1)
+        self.fill(top, self.stats, self.legend, self.map_stack, growing=self.map_stack)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """Give the map the room of the profiles where there is little."""
@@ -177,7 +171,6 @@ class ErrorPanel(MapPanel):
         self.hover.show_at(self.view.place_of(cell), lines)
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour the plots."""
         super().apply_theme(theme)
         self.view.set_colors(theme, theme.bad)
         self.profiles.apply_theme(theme)

@@ -20,11 +20,6 @@ def judgement_spans(checked: Checked, again: Rechecked | None, name: str, theme:
     `again` is the comparison after timing: what the map shows is from before.
     """
     error = checked.error
-    if error.passed and again is not None and again.failed:
-        judgement = Span("FAIL", theme.bad, bold=True, size=14)
-        errors = f"max abs {number(again.max_abs_before, 3)} before, {number(again.max_abs_after, 3)} after"
-        reasons = [f"{name} changed while timing: {errors}", f"changed while timing: {errors}", "changed while timing"]
-        return [*([judgement, Span(f"  {reason}", theme.text)] for reason in reasons), [judgement]]
     word, color = ("PASS", theme.good) if error.passed else ("FAIL", theme.bad)
     relation = "is within" if error.passed else "exceeds"
     reasons = [f"{name} {relation} {_tolerance(error)}", f"{relation} {_tolerance(error)}", _tolerance(error)]
@@ -32,6 +27,10 @@ def judgement_spans(checked: Checked, again: Rechecked | None, name: str, theme:
     if error.non_finite:
         values = "value is" if error.non_finite == 1 else "values are"
         reasons = [f"{name}: {error.non_finite:,} {values} NaN or infinite", f"{error.non_finite:,} NaN or infinite"]
+    if error.passed and again is not None and again.failed:
+        word, color = "FAIL", theme.bad
+        errors = f"max abs {number(again.max_abs_before, 3)} before, {number(again.max_abs_after, 3)} after"
+        reasons = [f"{name} changed while timing: {errors}", f"changed while timing: {errors}", "changed while timing"]
     judgement = Span(word, color, bold=True, size=14)
     return [*([judgement, Span(f"  {reason}", theme.text)] for reason in reasons), [judgement]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
-from workbench.run.measurement import Role
+from workbench.run.measurement import ROLES
 from workbench.ui.panels.latency.run import LatencyRun
 from workbench.ui.text.fit import ever_shorter
 from workbench.ui.text.spans import Span, SpanLine, shorten_together
@@ -37,9 +37,6 @@ class LatencyHeader(QWidget):
         layout.addLayout(below, 2, 0)
         layout.addWidget(below_corner, 2, 1)
 
-    def _legends(self) -> tuple[tuple[Role, SpanLine], ...]:
-        return ("kernel", self.kernel), ("baseline", self.baseline)
-
     def show_run(self, run: LatencyRun | None, theme: Theme) -> None:
         """Say what is known of `run`; None: nothing."""
         if run is None:
@@ -48,7 +45,7 @@ class LatencyHeader(QWidget):
             self.clock.hide()
             return
         details = run.details()
-        for role, line in self._legends():
+        for role, line in zip(ROLES, (self.kernel, self.baseline), strict=True):
             line.set_spans(*run.legend(role, theme), tooltip=run.wrong_text() if role == "kernel" else "")
         self.clock.set_spans(run.clock(theme), tooltip=details)
         self.clock.setVisible(bool(run.clock(theme)))

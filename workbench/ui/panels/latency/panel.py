@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from PyQt6.QtCore import QPointF
-from PyQt6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout
+from PyQt6.QtWidgets import QComboBox, QSizePolicy
 
 from kernels.plain.tiles import TileConfig
 from workbench.analysis.metrics import METRICS
@@ -26,7 +26,7 @@ from workbench.ui.plots.kept_picture import PlotArea
 from workbench.ui.plots.scale import Scale, reach, time_scale
 from workbench.ui.plots.strip import DeviceStrip
 from workbench.ui.plots.themed import DRAWN
-from workbench.ui.text.cards import Empty, HoverCard, PlotStack
+from workbench.ui.text.cards import Empty
 from workbench.ui.theme import Theme
 
 EMPTY = Empty(
@@ -49,34 +49,33 @@ class LatencyPanel(PlotPanel):
     rest_s = 0.05
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
+        super().__init__(theme, PlotArea())
         self.scale = Scale()
         self._history = History()
         self._zoomed = False
         self._launches: dict[Role, Launches] = {}
-        self.scale_box = QComboBox()
-        self.scale_box.addItems(list(SCALES))
-        self.scale_box.setAccessibleName("Time axis")
-        self.scale_box.setToolTip("Time axis. Auto: logarithmic when the times differ by more than 10x")
-        self.scale_box.currentIndexChanged.connect(self._rescale)
-        self.metric_box = QComboBox()
-        self.metric_box.addItems([f"Trend: {metric.title}" for metric in METRICS])
-        self.metric_box.setAccessibleName("Trend of")
+        auto = "Time axis. Auto: logarithmic when the times differ by more than 10x"
+        self.scale_box = self._box(SCALES, "Time axis", auto)
+        titles = [f"Trend: {metric.title}" for metric in METRICS]
+        self.metric_box = self._box(titles, "Trend of", "What the trend of the runs, at the right, is of")
         # As wide as the box above it: the longest name must not take the legend's room.
         self.metric_box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.metric_box.setToolTip("What the trend of the runs, at the right, is of")
-        self.metric_box.currentIndexChanged.connect(self._rescale)
         self.header = LatencyHeader(self.scale_box, self.metric_box)
         self.samples_plot, self.distribution_plot = SamplesPlot(theme), DistributionPlot(theme)
         self.history_plot = HistoryPlot(theme)
-        self.graphics = PlotArea()
-        self.stack = PlotStack(theme, self.graphics)
-        self.hover = HoverCard(theme, self.graphics)
         self.strip = DeviceStrip(theme)
         self._lay_out()
         self._link()
         self.apply_theme(theme)
         self._warm_up()
+
+    def _box(self, names: Iterable[str], title: str, tip: str) -> QComboBox:
+        box = QComboBox()
+        box.addItems(names)
+        box.setAccessibleName(title)
+        box.setToolTip(tip)
+        box.currentIndexChanged.connect(self._show_all)
+        return box
 
     def _warm_up(self) -> None:
         """Pay what pyqtgraph does at the first points, so that the first launches of a run are drawn at once."""
@@ -88,12 +87,9 @@ class LatencyPanel(PlotPanel):
             self.history_plot.show(runs)
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 4)
-        layout.setSpacing(2)
-        layout.addWidget(self.header)
-        layout.addWidget(self.stack, 1)
-        layout.addWidget(self.strip)
+        self.fill(self.graphics, growing=self.graphics)
+        self.box.insertWidget(0, self.header)
+        self.box.addWidget(self.strip)
         grid = self.graphics.ci.layout
         grid.setContentsMargins(0, 6, 0, 0)
         grid.setHorizontalSpacing(8)
@@ -109,11 +105,10 @@ class LatencyPanel(PlotPanel):
     def _link(self) -> None:
         for view in self._views():
             view.plot.vb.sigRangeChangedManually.connect(self._on_zoom)
-            view.plot.vb.reset_asked.connect(self._reset_zoom)
+            view.plot.vb.reset_asked.connect(self._show_all)
         self.distribution_plot.plot.setYLink(self.samples_plot.plot)
         # What fits below the trend follows from its width, which the layout settles after a draw.
         self.history_plot.plot.vb.sigResized.connect(self.mark_stale)
-        self.watch_mouse()
 
     def begin(self) -> None:
         """Forget the last run's launches, and how they were zoomed."""
@@ -197,23 +192,15 @@ class LatencyPanel(PlotPanel):
             return shown.bin_lines(*counted, self.theme) if counted else []
         return shown.launch_lines(*sample, self.theme) if sample else []
 
-    def _rescale(self) -> None:
-        self._zoomed = False
-        self.mark_stale()
-
     def _on_zoom(self) -> None:
         self._zoomed = True
 
-    def _reset_zoom(self) -> None:
+    def _show_all(self) -> None:
         self._zoomed = False
         self.mark_stale()
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour the plots."""
         super().apply_theme(theme)
-        self.graphics.setBackground(theme.surface)
         for view in self._views():
             view.apply_theme(theme)
-        self.stack.card.apply_theme(theme)
         self.strip.apply_theme(theme)
-        self.hover.apply_theme(theme)

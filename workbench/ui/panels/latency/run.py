@@ -39,10 +39,14 @@ class LatencyRun:
         return {one.measurement.role: one.measurement.latency for one in self.record.measured}
 
     @property
+    def first(self) -> Latency | None:
+        """The first finished measurement's times, which say how all were timed; None before any."""
+        return next(iter(self.latencies.values()), None)
+
+    @property
     def protocol_name(self) -> str:
         """The protocol by which launches are timed."""
-        latency = next(iter(self.latencies.values()), None)
-        return latency.protocol if latency is not None else self.record.started.request.protocol
+        return self.first.protocol if self.first is not None else self.record.started.request.protocol
 
     def spreads(self) -> dict[Role, Spread]:
         """What the launch times come to so far."""
@@ -67,11 +71,8 @@ class LatencyRun:
         wrong = [Span("FAIL ", theme.bad, bold=True)] if self.record.is_wrong(role) else []
         square, name = swatch_spans(self.title(role), getattr(theme, role))
         color = getattr(theme, role)
-        band = (
-            [Span("▬ ", theme.faint(role, BAND_ALPHA / 255)), Span(f"95% {format_range(*spread.interval)}")]
-            if spread.interval
-            else []
-        )
+        known = f"95% {format_range(*spread.interval)}" if spread.interval else ""
+        band = [Span("▬ ", theme.faint(role, BAND_ALPHA / 255)), Span(known)] if known else []
         whole = [Span(" ("), *band, Span((", " if band else "") + f"{spread.range_text})")]
         short = [Span(" ("), *band, Span(")")] if band else whole
         dashed = Span("╌ ", color)
@@ -107,18 +108,14 @@ class LatencyRun:
         is_interpreted = self.record.started.device.mode == "interpreter"
         return [Span(INTERPRETER_LABEL, theme.warn, bold=True)] if is_interpreted else []
 
-    def _clock_words(self) -> list[str]:
-        latency = next(iter(self.latencies.values()), None)
-        return [f"clock: {latency.clock}"] if latency is not None else []
-
     def protocol(self) -> list[str]:
         """How the times were obtained, and of what problem beside its shape, the most important first."""
-        latency = next(iter(self.latencies.values()), None)
-        problem = self.record.started.request.problem
+        latency, problem = self.first, self.record.started.request.problem
         taken = [self.latencies.get(role, len(launches)) for role, launches in self.launches.items()]
         parts = [f"{self.protocol_name} protocol", counts_text(protocol_of(self.protocol_name), taken)]
         parts += [counted(latency.warmups, "warm-up")] if latency is not None else []
-        parts += [kind_text(problem), heads_text(problem), *self._clock_words()]
+        parts += [kind_text(problem), heads_text(problem)]
+        parts += [f"clock: {latency.clock}"] if latency is not None else []
         parts += [counted(latency.rounds, "round")] if latency is not None and latency.rounds else []
         late = sum(latency.late_samples for latency in self.latencies.values())
         parts += [f"{counted(late, 'sample')} may hold launch cost"] if late else []
@@ -128,8 +125,7 @@ class LatencyRun:
         """How the times were obtained, in full, for a tooltip."""
         device = self.record.started.device
         place = f"{device.name}, {device.mode_label}"
-        clock = next((latency.clock for latency in self.latencies.values()), "")
-        tip = protocol_tip(self.protocol_name, clock)
+        tip = protocol_tip(self.protocol_name, self.first.clock if self.first is not None else "")
         lines = (self.wrong_text(), place, ", ".join(self.protocol()), tip)
         return "\n".join(filter(None, (*lines, *self._endings(), self.no_strip())))
 

@@ -98,12 +98,8 @@ class RunAxis(NamedAxis):
             p.translate(x, 4)
             if upright:
                 p.rotate(-90)
-                place = QRectF(-300, -20, 298, 40)
-                p.drawText(
-                    place,
-                    Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
-                    _upright_text(label, self.most_label),
-                )
+                at_end = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+                p.drawText(QRectF(-300, -20, 298, 40), at_end, _upright_text(label, self.most_label))
             else:
                 p.drawText(QRectF(-100, 1, 200, 40), Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, label)
             p.restore()
@@ -182,9 +178,8 @@ class HistoryPlot:
         found = {self._hollow(run, role) for run in runs for role in run.figures}
         hollow = " or ".join(why for why in (UNFINISHED, OTHER_VERSIONS) if why in found)
         self.axis.set_names(*(f"{n}{h}" for h in ((f"; hollow: {hollow}", "") if hollow else ("",)) for n in names))
-        labels = [
-            f"{tile}\n{run.kernel}" if several else tile for run, tile in zip(runs, tile_labels(runs), strict=True)
-        ]
+        tiles = zip(runs, tile_labels(runs), strict=True)
+        labels = [f"{tile}\n{run.kernel}" if several else tile for run, tile in tiles]
         self.axis.set_runs(labels, next((i for i, r in enumerate(runs) if r.shown), -1))
         left = self.plot.getAxis("left")
         left.log = self.scale.log
@@ -200,17 +195,13 @@ class HistoryPlot:
         spots = []
         for place, y in zip(placed, at.tolist(), strict=True):
             run = place.run
-            wrong, finished = role in run.wrong, not run.unfinished
+            wrong, stands_out = role in run.wrong, run.shown and not run.unfinished
             color = theme.color("bad" if wrong else role, 255 if run.shown else FADED)
-            spots.append(
-                {
-                    "pos": (place.x, y),
-                    "brush": None if self._hollow(run, role) else pg.mkBrush(color),
-                    "pen": pg.mkPen(theme.text if run.shown and finished else color, width=1.2),
-                    "size": MOST_SYMBOL if run.shown and finished else SYMBOL,
-                    "symbol": "x" if wrong else symbols[run.kernel] if role == "kernel" else "o",
-                }
-            )
+            brush = None if self._hollow(run, role) else pg.mkBrush(color)
+            pen = pg.mkPen(theme.text if stands_out else color, width=1.2)
+            symbol = "x" if wrong else symbols[run.kernel] if role == "kernel" else "o"
+            size = MOST_SYMBOL if stands_out else SYMBOL
+            spots.append({"pos": (place.x, y), "brush": brush, "pen": pen, "size": size, "symbol": symbol})
         self.points[role].setData(spots=spots)
 
     def _draw_bars(self, role: Role, shown: bool, placed: list[Placed]) -> None:
@@ -242,14 +233,13 @@ def tile_labels(runs: Sequence[HistoryRun]) -> list[str]:
     tiles = [run.tile for run in runs]
     differing = [option for option in LAUNCH_OPTIONS if len({getattr(t, option.name) for t in tiles}) > 1]
     splits = len({t.splits for t in tiles}) > 1
-    return [
-        t.label
-        + "".join(
-            f" {option.mark}{getattr(t, option.name)}" for option in differing if option.said(getattr(t, option.name))
-        )
-        + (f" {splits_text(t)} splits" if splits and t.splits != 1 else "")
-        for t in tiles
-    ]
+    labels = []
+    for tile in tiles:
+        values = [(option, getattr(tile, option.name)) for option in differing]
+        words = [tile.label, *(f"{option.mark}{value}" for option, value in values if option.said(value))]
+        words += [f"{splits_text(tile)} splits"] if splits and tile.splits != 1 else []
+        labels.append(" ".join(words))
+    return labels
 
 
 def _kind_names(figures: Sequence[Figure]) -> tuple[str, ...]:

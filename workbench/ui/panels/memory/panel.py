@@ -9,7 +9,7 @@ from typing import Any
 import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtGui import QColor
-from PyQt6.QtWidgets import QLabel, QVBoxLayout
+from PyQt6.QtWidgets import QLabel
 
 from workbench.analysis.numbers import unbroken
 from workbench.analysis.traffic import size_text
@@ -92,12 +92,7 @@ class MemoryPanel(CeilingsPanel):
         for label in (self.sentence, self.sizes):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        inner = QVBoxLayout(self.content)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(3)
-        inner.addWidget(self.sentence)
-        inner.addWidget(self.sizes)
-        inner.addWidget(self.graphics, 1)
+        self.fill(self.sentence, self.sizes, self.graphics, growing=self.graphics, spacing=3)
 
     def draw(self) -> None:
         """Show the run's numbers, or why there are none."""
@@ -138,14 +133,11 @@ class MemoryPanel(CeilingsPanel):
 
     def _references(self, numbers: MemoryNumbers) -> list[tuple[float, str, str]]:
         """The lines across the plot: bytes, name, and the theme's colour."""
+        whole, moved = numbers.whole.together, numbers.moved_if_materialised
         found: list[tuple[float, str, str]] = [
             (numbers.least, f"least that must move {size_text(numbers.least)}", "good"),
-            (numbers.whole.together, f"S and P {size_text(numbers.whole.together)}", "warn"),
-            (
-                numbers.moved_if_materialised,
-                f"least with S and P {size_text(numbers.moved_if_materialised)}",
-                "warn",
-            ),
+            (whole, f"S and P {size_text(whole)}", "warn"),
+            (moved, f"least with S and P {size_text(moved)}", "warn"),
         ]
         if numbers.movable is not None:
             text = f"device copies {size_text(numbers.movable)} in {numbers.time_text}"
@@ -199,14 +191,10 @@ class MemoryPanel(CeilingsPanel):
         if near is None or abs(log2(near[0]) - x) > 0.5:
             return []
         block, size = near
-        factor = size / numbers.least
-        return [
-            swatch(f"BLOCK_M {block} requests {size_text(size)}", self.theme.kernel),
-            f"{factor:.3g} times the least that must move",
-        ]
+        asked = swatch(f"BLOCK_M {block} requests {size_text(size)}", self.theme.kernel)
+        return [asked, f"{size / numbers.least:.3g} times the least that must move"]
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour the plot."""
         super().apply_theme(theme)
         style_plot(self.plot, theme, grid=True)
         self.curve.setPen(pg.mkPen(theme.color("kernel"), width=1.6))

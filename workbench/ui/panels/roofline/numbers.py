@@ -33,7 +33,7 @@ class Roof:
 
 @dataclass(frozen=True)
 class Point:
-    """One measured implementation: flop per byte that must move, TFLOP/s, and what it is called."""
+    """One measured implementation: flop of visible pairs per byte that must move, TFLOP/s, and what it is called."""
 
     role: Role
     intensity: float
@@ -45,26 +45,14 @@ class Point:
     run: str = ""  # "" for the run that is shown
 
 
-def intensity_of(measurement: Measurement) -> float:
-    """Operations of visible pairs for each byte of the fewest that must move."""
-    return measurement.problem.flops / least_bytes(measurement.problem)
-
-
 def point_of(measurement: Measurement, run: str = "") -> Point | None:
     """Where a measurement stands; None by the host's clock, or where it took no time."""
-    latency = measurement.latency
-    if latency.clock == "host" or not latency.figure_us > 0:
+    latency, problem, us = measurement.latency, measurement.problem, measurement.latency.figure_us
+    if latency.clock == "host" or not us > 0:
         return None
-    return Point(
-        measurement.role,
-        intensity_of(measurement),
-        measurement.problem.flops / latency.figure_us / 1e6,
-        latency.figure_us,
-        implementation_text(measurement),
-        problem_text(measurement.problem),
-        latency.protocol,
-        run,
-    )
+    intensity, tflops = problem.flops / least_bytes(problem), problem.flops / us / 1e6
+    title, role = implementation_text(measurement), measurement.role
+    return Point(role, intensity, tflops, us, title, problem_text(problem), latency.protocol, run)
 
 
 def earlier_points(records: Sequence[RunRecord], shown: RunRecord | None, device: str) -> list[Point]:
@@ -72,12 +60,8 @@ def earlier_points(records: Sequence[RunRecord], shown: RunRecord | None, device
     points = []
     for record in records:
         kernel = record.measurement("kernel")
-        if (
-            (shown is not None and record.key == shown.key)
-            or record.started.device.name != device
-            or kernel is None
-            or record.is_wrong("kernel")
-        ):
+        is_other = record.started.device.name == device and (shown is None or record.key != shown.key)
+        if not is_other or kernel is None or record.is_wrong("kernel"):
             continue
         where = f", {record.source}" if record.source else ""
         point = point_of(kernel, f"run {record.run_id}{where}")

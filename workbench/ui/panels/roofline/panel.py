@@ -68,14 +68,9 @@ class RooflinePanel(CeilingsPanel):
             lines.addWidget(line)
         top.addLayout(lines, 1)
         top.addWidget(self.again)
-        inner = QVBoxLayout(self.content)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(2)
-        inner.addLayout(top)
-        inner.addWidget(self.graphics, 1)
+        self.fill(top, self.graphics, growing=self.graphics)
 
     def show_measuring(self, on: bool, progress: Progress | None = None) -> None:
-        """Say that the ceilings are being measured and how far that is, or no longer."""
         phase = progress.phase if progress is not None else "measuring the device's ceilings"
         steps = f" ({progress.done} of {progress.total} done)" if progress is not None and progress.total else ""
         self._measuring = f"{phase[:1].upper()}{phase[1:]}{steps}" if on else ""
@@ -190,6 +185,5 @@ class RooflinePanel(CeilingsPanel):
         ]
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour the plot."""
         super().apply_theme(theme)
         self.view.apply_theme(theme)

@@ -35,12 +35,7 @@ class IntensityAxis(ValueAxis):
     tick_pixels = 64
     end = 0.0  # log10 of where the names begin
 
-    def tickValues(
-        self,
-        minVal: float,  # noqa: N803
-        maxVal: float,  # noqa: N803
-        size: float,
-    ) -> list[tuple[float, list[float]]]:
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N803
         """Ticks up to `end`."""
         end = min(maxVal, self.end)
         if end <= minVal:
@@ -96,13 +91,9 @@ class RooflinePlot:
 
     def _show_names(self, roofs: Sequence[Roof]) -> None:
         theme = self._theme
-        self.labels.show(
-            [
-                LineLabel(log10(roof.tflops), f"{roof.text} TFLOP/s", theme.color("text" if roof.binding else "muted"))
-                for roof in roofs
-            ],
-            theme.color("surface"),
-        )
+        text, muted = theme.color("text"), theme.color("muted")
+        names = [(log10(roof.tflops), f"{roof.text} TFLOP/s", text if roof.binding else muted) for roof in roofs]
+        self.labels.show([LineLabel(*name) for name in names], theme.color("surface"))
 
     def _show_roofs(self, ceilings: Ceilings | None, roofs: Sequence[Roof], high: float) -> None:
         """Each level begins at the slope: left of it the copy rate is the lower ceiling."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout
+from PyQt6.QtWidgets import QComboBox, QHBoxLayout
 
 from workbench.run.events import TileStates
 from workbench.ui.panels.bases.maps import MapPanel
@@ -102,14 +102,7 @@ class SoftmaxPanel(MapPanel):
         top.addWidget(self.field_box)
         top.addWidget(self.head_box)
         top.addStretch(1)
-        inner = QVBoxLayout(self.content)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(2)
-        inner.addLayout(top)
-        inner.addWidget(self.legend)
-        inner.addWidget(self.view, 1)
-        inner.addWidget(self.readout)
-        inner.addWidget(self.caption)
+        self.fill(top, self.legend, self.view, self.readout, self.caption, growing=self.view)
 
     def _connect(self) -> None:
         self.view.hovered.connect(self._on_hover)
@@ -248,7 +241,6 @@ class SoftmaxPanel(MapPanel):
         self._head = self.head_box.number()
 
     def apply_theme(self, theme: Theme) -> None:
-        """Recolour the plots."""
         super().apply_theme(theme)
         self.view.set_colors(theme, self._nan_color(self.states))
         self.lines.apply_theme(theme)
