@@ -24,6 +24,10 @@ OFFENCES = {
         "workbench/ui/panels/offence.py",
         "workbench.ui.window.stage",
     ),
+    "A panel knows no other, and their bases none": (
+        "workbench/ui/panels/latency/offence.py",
+        "workbench.ui.panels.error.words",
+    ),
     "The engine: a job is made of steps, and the host knows neither": (
         "workbench/engine/host/offence.py",
         "workbench.engine.inputs",

@@ -320,7 +320,7 @@ def test_a_run_whose_engine_never_started_is_a_record_too() -> None:
     builder = RunBuilder(RunRequest(Problem(1, 1, 1), device="cuda"))
     builder.take(Failed("invalid", "no GPU"))
     record = builder.record()
-    assert record.started.device.name == "no device" and record.started.device.mode == "cuda"
+    assert record.started.device.name == "no device" and record.started.device.mode == "unknown"
     assert record.end == Failed("invalid", "no GPU")
 
 

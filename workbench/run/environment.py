@@ -8,7 +8,7 @@ from typing import Literal
 
 from kernels.plain.spec import KernelSpec
 
-Mode = Literal["cuda", "interpreter"]
+Mode = Literal["cuda", "interpreter", "unknown"]
 
 INTERPRETER_LABEL = "interpreter, not GPU time"
 
@@ -35,8 +35,8 @@ class DeviceInfo:
 
     @property
     def mode_label(self) -> str:
-        """How its clock must be named beside every time."""
-        return "GPU" if self.mode == "cuda" else INTERPRETER_LABEL
+        """How its clock must be named beside every time; "" where no engine has said where it works."""
+        return {"cuda": "GPU", "interpreter": INTERPRETER_LABEL}.get(self.mode, "")
 
 
 @dataclass(frozen=True)

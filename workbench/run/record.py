@@ -18,7 +18,6 @@ from workbench.stats.arrays import FloatArray
 Told = TypeVar("Told", events.Checked, events.Measured, events.Rechecked)
 
 FIRST_ROOM = 256  # launch times
-NOWHERE = "no device"
 
 
 class RunKey(NamedTuple):
@@ -110,10 +109,15 @@ class RunRecord:
         return known.backend if known is not None else ""
 
     @property
+    def has_begun(self) -> bool:
+        """Whether an engine has taken it up, which says what it works with."""
+        return bool(self.started.device.torch)
+
+    @property
     def has_nothing(self) -> bool:
-        """Whether nothing of it can be shown but the reason: it never ran, or its file is damaged."""
-        never_ran = self.started.device.name == NOWHERE
-        return isinstance(self.end, events.Failed) and (never_ran or self.end.kind in ("invalid", "damaged"))
+        """Whether nothing of it can be shown but how far it came: it has not begun, or its file is damaged."""
+        refused = isinstance(self.end, events.Failed) and self.end.kind in ("invalid", "damaged")
+        return refused or not self.has_begun
 
     def without_result(self, why: events.Failed) -> RunRecord:
         """The same run with nothing of what was measured, as one that cannot be shown for the reason `why`."""
@@ -127,7 +131,7 @@ class RunBuilder:
     """
 
     def __init__(self, request: RunRequest, number: int = 0) -> None:
-        nowhere = DeviceInfo(NOWHERE, "cuda" if request.device == "cuda" else "interpreter", "", "", "", 0)
+        nowhere = DeviceInfo("no device", "unknown", "", "", "", 0)
         now = datetime.now().astimezone().isoformat(timespec="seconds")
         self._record = RunRecord(number, events.Started(request, nowhere, now))
         self._arrived: dict[Role, _Arrived] = {}

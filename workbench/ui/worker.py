@@ -81,6 +81,7 @@ class RunWorker(QThread):
         self._busy = False
         self._closing = False
         self._numbers = count(-1, -1)  # of runs that no file has numbered
+        self._runs = False
 
     def submit(self, request: RunRequest) -> None:
         """Run `request` next, in place of one that waits; a run that goes on is asked to stop."""
@@ -111,7 +112,7 @@ class RunWorker(QThread):
             self._host.stop()
         if ceilings:
             self.arrived.emit(OfCeilings(Failed("cancelled", "stopped before it began")))
-        if waiting is not None:
+        if waiting is not None and not self._runs:  # beside a run that goes on, nobody has seen it
             self._grow(self._builder(waiting), Failed("cancelled", "stopped before it began"))
 
     def close(self) -> None:
@@ -204,6 +205,7 @@ class RunWorker(QThread):
 
     def _run(self, request: RunRequest) -> None:
         builder, started = self._builder(request), False
+        self._runs = True
         try:
             for event in self._host.run(request):
                 started = started or isinstance(event, Started)
@@ -212,13 +214,19 @@ class RunWorker(QThread):
             self._host.close()
             if builder.record().end is None:
                 self._grow(builder, _error_here(error))
+        finally:
+            self._runs = False
         if started and not self._host.is_alive():
             self._prepare()
 
     def _measure_ceilings(self) -> None:
-        for event in self._host.measure_ceilings():
-            # What the engine says of itself, if it had to be started for this, is of no measuring.
-            self.arrived.emit(event if isinstance(event, Ready | Log) else OfCeilings(event))
+        try:
+            for event in self._host.measure_ceilings():
+                # What the engine says of itself, if it had to be started for this, is of no measuring.
+                self.arrived.emit(event if isinstance(event, Ready | Log) else OfCeilings(event))
+        except Exception as error:
+            self._host.close()
+            self.arrived.emit(OfCeilings(_error_here(error)))
         if not self._host.is_alive():
             self._prepare()
 
@@ -233,6 +241,8 @@ class RunWorker(QThread):
             return Kept(self._session.add(record), record.key, note=note)
         except SessionError as error:
             return Kept(record, record.key, str(error))
+        except Exception as error:  # whatever it was, the run has ended and is held in memory
+            return Kept(record, record.key, f"The run cannot be written: {type(error).__name__}: {error}.")
 
 
 def _error_here(error: Exception) -> Failed:

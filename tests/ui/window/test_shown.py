@@ -13,7 +13,7 @@ import pytest
 from PyQt6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from tests.samples import GPU, make_record
+from tests.samples import GPU, events_of, make_record
 from tests.ui.conftest import MakeWindow
 from workbench.run.events import Failed
 from workbench.run.record import RunBuilder, RunKey
@@ -21,7 +21,7 @@ from workbench.run.request import Problem, RunRequest
 from workbench.run.session import Session
 from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.window.main import MainWindow
-from workbench.ui.worker import Grown
+from workbench.ui.worker import Grown, Kept
 
 PROBLEM = Problem(32, 64, 16)
 REASON = "no NVIDIA GPU can be used here"
@@ -140,3 +140,49 @@ def test_a_run_of_this_session_whose_file_is_damaged_is_in_the_table_and_says_so
     window.show_record(kept)
     window.flush()
     assert "cannot be read" in window.headline.text()
+
+
+def test_a_run_that_has_only_been_asked_for_says_nothing_of_a_device(make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    show_another(window)
+    window._shown.is_live = True
+    window._take(Grown(RunBuilder(RunRequest(PROBLEM), -1).record()))
+    window.flush()
+    shown = [window.headline.text(), *map(said, run_panels(window)), window._stage.caption("latency")]
+    assert not any("interpreter" in text or "µs" in text or "PASS" in text for text in shown), shown
+
+
+def test_the_table_marks_the_run_that_is_shown_and_no_other(make_test_window: MakeWindow) -> None:
+    """The next run may have begun before the last one is in the file."""
+    window = make_test_window()
+    window._shown.is_live = True
+    ended = replace(make_record(1, PROBLEM, device=GPU), run_id=-1)
+    window._take(Grown(ended))
+    window._take(Grown(RunBuilder(RunRequest(PROBLEM), -2).record()))
+    window._shown.add(Kept(replace(ended, run_id=1), ended.key))
+    assert window._stage.run is not None and window._stage.run.key == RunKey("", -2)
+    assert window.results.selected() is None
+    window._take(Grown(ended))
+    window._shown.add(Kept(replace(ended, run_id=2), ended.key))
+    selected = window.results.selected()
+    assert selected is not None and selected.key == window._stage.run.key == RunKey("", 2)
+
+
+@pytest.mark.parametrize("error", [OverflowError("string longer than 2147483647 bytes"), MemoryError()], ids=repr)
+def test_a_run_that_cannot_be_written_ends_all_the_same(
+    make_test_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def refuse(*_: object) -> None:
+        raise error
+
+    window = make_test_window()
+    told: list[object] = []
+    window._worker.arrived.connect(told.append)
+    monkeypatch.setattr(Session, "add", refuse)
+    monkeypatch.setattr(
+        window._worker._host, "run", lambda request: iter(events_of(make_record(1, PROBLEM, device=GPU)))
+    )
+    window._worker._run(RunRequest(PROBLEM))
+    ended, kept = [one for one in told if isinstance(one, Grown | Kept)][-2:]
+    assert isinstance(ended, Grown) and ended.record.end is not None
+    assert isinstance(kept, Kept) and type(error).__name__ in kept.problem and kept.record.measured

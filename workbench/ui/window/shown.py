@@ -86,7 +86,7 @@ class ShownRun:
         summary = self._library.add(kept.record, saved=not kept.problem)
         self._stage.rename(kept.live, summary.key)
         self._results.upsert(summary)
-        if self.is_live:
+        if self._stage.run is not None and self._stage.run.key == summary.key:
             self._results.select(summary.key)
         self._stage.set_history(self._library.records())
 

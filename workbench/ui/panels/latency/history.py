@@ -188,21 +188,21 @@ class History:
     def __init__(self) -> None:
         self._records: tuple[RunRecord, ...] = ()
         self._copies: dict[RunKey, RunKey] = {}
-        self._known: dict[int, dict[Role, Spread]] = {}
+        self._known: dict[RunKey, tuple[RunRecord, dict[Role, Spread]]] = {}
 
     def set_records(self, records: Sequence[RunRecord]) -> None:
         """Take all runs that have ended, oldest first."""
-        present = set(map(id, records))
-        self._known = {number: spreads for number, spreads in self._known.items() if number in present}
         self._copies = _copies(records)
-        # Keeps the records, and with them their ids, alive.
         self._records = tuple(record for record in records if record.key not in self._copies)
 
     def _spreads(self, record: RunRecord) -> dict[Role, Spread]:
-        if id(record) not in self._known:
+        """What `record` came to; a recording that was read again may have another run of the same key."""
+        known, spreads = self._known.get(record.key, (None, {}))
+        if known is not record:
             launches = {role: Launches(record.samples(role)) for role in ROLES if len(record.samples(role))}
-            self._known[id(record)] = spreads_of(record, launches)
-        return self._known[id(record)]
+            spreads = spreads_of(record, launches)
+            self._known[record.key] = record, spreads
+        return spreads
 
     def runs(self, shown: RunRecord, spreads: Mapping[Role, Spread], metric: Metric = TIME) -> list[HistoryRun]:
         """The latest runs that have finished and are comparable with the one `shown`, which is among them in any case.

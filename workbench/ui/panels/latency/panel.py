@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QComboBox, QSizePolicy
 
 from kernels.plain.tiles import TileConfig
 from workbench.analysis.metrics import METRICS
-from workbench.run.events import Checked, DeviceState, Measured, Rechecked, Samples
+from workbench.run.events import Checked, DeviceState, Measured, Rechecked, RunEvent, Samples
 from workbench.run.measurement import ROLES, Latency, Role
 from workbench.run.record import RunRecord
 from workbench.ui.panels.bases.plots import PlotPanel
@@ -109,6 +109,12 @@ class LatencyPanel(PlotPanel):
         self.distribution_plot.plot.setYLink(self.samples_plot.plot)
         # What fits below the trend follows from its width, which the layout settles after a draw.
         self.history_plot.plot.vb.sigResized.connect(self.mark_stale)
+
+    def show_run(self, run: RunRecord, change: RunEvent | None = None) -> None:
+        """Show `run`; the times of a finished measurement are sorted anew, whatever arrived of them before."""
+        if isinstance(change, Measured):
+            self._launches.pop(change.measurement.role, None)
+        super().show_run(run, change)
 
     def begin(self) -> None:
         """Forget the last run's launches, and how they were zoomed."""

@@ -161,7 +161,7 @@ class LatencyRun:
             round_text = f", round {int(np.searchsorted(starts, launch - 1, side='right'))}"
         return [
             self.swatch(role, theme),
-            f"{'replay' if self.protocol_name == 'graph' else 'launch'} {launch}{round_text}: <b>{value}</b>",
+            f"{'replay' if protocol_of(self.protocol_name).replays else 'launch'} {launch}{round_text}: <b>{value}</b>",
             f"{self.protocol_name} protocol",
         ]
 
