@@ -30,13 +30,17 @@ class LaunchOption:
         """How a table says that it is left to the compiler; "" where it cannot be."""
         return "auto" if AUTO in self.allowed else ""
 
+    def is_left(self, value: int) -> bool:
+        """Whether `value` leaves it to the compiler: then no launch is told."""
+        return value == AUTO and AUTO in self.allowed
+
     def shown(self, value: int) -> str:
         """The value in a table: a number, or "auto"."""
-        return self.auto_text if value == AUTO and self.auto_text else str(value)
+        return self.auto_text if self.is_left(value) else str(value)
 
     def said(self, value: int) -> str:
         """The value in words; "" where the compiler decides."""
-        if value == AUTO and self.auto_text:
+        if self.is_left(value):
             return ""
         return self.words.format(value).removesuffix("s" if value == 1 else "")
 

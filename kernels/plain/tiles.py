@@ -67,7 +67,8 @@ class TileConfig:
     @cached_property  # a launch takes the CPU a few microseconds: they are not to become more
     def options(self) -> dict[str, int]:
         """The keyword arguments of a launch; what is left to the compiler is not among them."""
-        return {one.name: getattr(self, one.name) for one in LAUNCH_OPTIONS if one.said(getattr(self, one.name))}
+        values = {one.name: getattr(self, one.name) for one in LAUNCH_OPTIONS}
+        return {one.name: values[one.name] for one in LAUNCH_OPTIONS if not one.is_left(values[one.name])}
 
     @property
     def option_words(self) -> tuple[str, ...]:

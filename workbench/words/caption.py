@@ -6,7 +6,7 @@ from workbench.run.events import Started
 from workbench.words.names import heads_text, inputs_text, kernel_text, splits_text
 
 
-def caption_text(started: Started) -> str:
+def caption_parts(started: Started) -> tuple[str, ...]:
     """Kernel, tile, problem with its inputs, protocol, device, versions and date of a run, as far as they are known."""
     request, device, problem = started.request, started.device, started.request.problem
     tile = request.tile
@@ -23,4 +23,4 @@ def caption_text(started: Started) -> str:
         f"source {started.provenance.source_sha256[:8]}" * bool(started.provenance.source_sha256),
         started.started_at[:10],
     )
-    return " · ".join(filter(None, parts))
+    return tuple(filter(None, parts))

@@ -148,7 +148,7 @@ def test_a_run_that_has_only_been_asked_for_says_nothing_of_a_device(make_test_w
     window._shown.is_live = True
     window._take(Grown(RunBuilder(RunRequest(PROBLEM), -1).record()))
     window.flush()
-    shown = [window.headline.text(), *map(said, run_panels(window)), window._stage.caption("latency")]
+    shown = [window.headline.text(), *map(said, run_panels(window)), *window._stage.caption("latency")]
     assert not any("interpreter" in text or "µs" in text or "PASS" in text for text in shown), shown
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from PyQt6.QtWidgets import QWidget
 
 from workbench.ui.plots.heatmap import HeatmapView
 from workbench.ui.plots.kept_picture import PlotArea
-from workbench.ui.text.fit import SEPARATOR, ever_shorter, longest, text_width
+from workbench.ui.text.fit import ever_shorter, longest, text_width
 
 DEFAULT_SCALE = 2.0
 MARGIN = 8  # px around a caption
@@ -21,10 +22,10 @@ class PictureError(Exception):
     """A picture cannot be written; the text names the file and says why."""
 
 
-def take_picture(widget: QWidget, scale: float = DEFAULT_SCALE, caption: str = "") -> QImage:
+def take_picture(widget: QWidget, scale: float = DEFAULT_SCALE, caption: Sequence[str] = ()) -> QImage:
     """`widget` as it is now, drawn anew with `scale` pixels per unit of the layout, and `caption` below it.
 
-    The parts of a caption, between "·", are parted at the ends of lines only.
+    A line ends only where a part of the caption does.
     """
     lines = _lines(caption, widget.font(), widget.width() - 2 * MARGIN) if caption else []
     below = widget.fontMetrics().lineSpacing() * len(lines) + 2 * MARGIN if lines else 0
@@ -71,12 +72,13 @@ def _render(widget: QWidget, painter: QPainter, scale: float) -> None:
         widget.render(painter)
 
 
-def _lines(caption: str, font: QFont, room: int) -> list[str]:
-    """`caption` in lines of `room` pixels at most, where its parts allow that."""
-    lines, parts = list[str](), caption.split(SEPARATOR)
+def _lines(parts: Sequence[str], font: QFont, room: int) -> list[str]:
+    """`parts` in lines of `room` pixels at most, where they allow that; a part is never parted."""
+    lines: list[str] = []
     while parts:
-        lines.append(longest(ever_shorter(parts), room, lambda line: text_width(line, font)))
-        parts = parts[lines[-1].count(SEPARATOR) + 1 :]
+        versions = ever_shorter(parts)
+        lines.append(longest(versions, room, lambda line: text_width(line, font)))
+        parts = parts[len(parts) - versions.index(lines[-1]) :]
     return lines
 
 

@@ -73,7 +73,8 @@ def lines_of(record: RunRecord, progress: Progress = STARTING, elapsed: str = ""
     failed = end if isinstance(end, Failed) else None
     if failed is not None:
         lines |= _failure(record, failed)
-    after = f"; {failure_words(failed)}" if failed is not None else _running_text(record, progress, elapsed)
+    running = _running_text(record, progress, elapsed) if end is None else ""
+    after = f"; {failure_words(failed)}" if failed is not None else f", {running}" if running else ""
     # Whatever else happened, a wrong output is what must be seen first.
     if error is not None and not error.passed:
         value, short = wrong_text(error), wrong_text(error, short=True)
@@ -85,8 +86,7 @@ def lines_of(record: RunRecord, progress: Progress = STARTING, elapsed: str = ""
         lines["state"] = changed_line(record, after)
         lines.pop("detail", None)
     elif end is None:
-        value = _running_text(record, progress, elapsed).removeprefix(", ")
-        lines["state"] = Line(_subject(record), value, "accent", short_value=_short_text(progress))
+        lines["state"] = Line(_subject(record), running, "accent", short_value=_short_text(progress))
     if failed is None:
         lines |= {m.measurement.role: _time(record, m.measurement) for m in record.measured}
         lines |= _comparison(record) | _error(record)
@@ -94,14 +94,11 @@ def lines_of(record: RunRecord, progress: Progress = STARTING, elapsed: str = ""
 
 
 def _running_text(record: RunRecord, progress: Progress, elapsed: str) -> str:
-    """What is being done, how far that is, and for how long; "" once the run has ended."""
-    if record.end is not None:
-        return ""
+    """What is being done, how far that is, and for how long."""
     phase, steps = progress.phase, steps_text(progress)
     if counts_time(progress):
-        return f", {', '.join(filter(None, (phase, steps, _taken_text(record))))}"
-    doing = f"{phase} {steps}".rstrip()
-    return f", {doing}" + (f", {elapsed}" if elapsed else "")
+        return ", ".join(filter(None, (phase, steps, _taken_text(record))))
+    return ", ".join(filter(None, (f"{phase} {steps}".rstrip(), elapsed)))
 
 
 def _short_text(progress: Progress) -> str:

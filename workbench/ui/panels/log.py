@@ -19,7 +19,7 @@ from workbench.run.events import CeilingsMeasured, Failed, Log, Ready, Started
 from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.theme import Theme, icon
 from workbench.words.names import kernel_text, problem_text, tile_text
-from workbench.words.results import failure_words
+from workbench.words.results import failure_words, remedy_text
 
 MAX_BLOCKS = 5000
 PIECE = 8 * 1024  # characters appended per tick: a chunk of any size leaves the window responsive
@@ -90,7 +90,7 @@ class LogPanel(Panel):
                 self._queue_lines(f"{RUN_MARK}{when}  {kernel}, {problem_text(problem)}{dtype}")
             case Failed():
                 lines = [f"{FAILURE_MARK}{failure_words(event)}: {event.message}"]
-                lines += [f"Try: {event.remedy}"] if event.remedy else []
+                lines += [remedy_text(event)] if event.remedy else []
                 lines += [event.traceback.rstrip("\n")] if event.traceback else []
                 self._queue_lines("\n".join(lines))
 

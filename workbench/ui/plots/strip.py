@@ -16,15 +16,15 @@ from workbench.stats.arrays import FloatArray
 from workbench.ui.plots.kept_picture import KeptPicture
 from workbench.ui.theme import Theme
 
-LANE = 17  # px of one trace
+LANE = 17  # px of one readings
 LANE_GAP = 4
 NARROW = 420  # px: a narrower strip shows no ranges, its tooltip has them
-MOST_POINTS = 2000  # of a trace; more than any strip has pixels
+MOST_POINTS = 2000  # of a readings; more than any strip has pixels
 
 
 @dataclass(frozen=True)
 class Lane:
-    """One trace: its title, unit, readings, and the theme's colour it is drawn in."""
+    """One readings: its title, unit, readings, and the theme's colour it is drawn in."""
 
     title: str
     unit: str
@@ -41,23 +41,26 @@ class Lane:
         return f"{low} {self.unit}" if low == high else f"{low}–{high} {self.unit}"
 
 
-def held_spans(trace: DeviceReadings) -> list[tuple[float, float, str]]:
+Held = tuple[float, float, tuple[str, ...]]  # begin and end, s, and NVML's reasons
+
+
+def held_spans(readings: DeviceReadings) -> list[Held]:
     """Spans (begin, end, NVML's reasons) in which something held the clocks back, in seconds since the run started.
 
     A reading stands for the time until the next one.
     """
-    count = len(trace.t)
+    count = len(readings.t)
     if not count:
         return []
-    usual = float(np.median(np.diff(trace.t))) if count > 1 else 0.02
-    ends = np.append(trace.t[1:], trace.t[-1] + usual)
-    reasons = np.nan_to_num(trace.reasons).astype(np.int64)
+    usual = float(np.median(np.diff(readings.t))) if count > 1 else 0.02
+    ends = np.append(readings.t[1:], readings.t[-1] + usual)
+    reasons = np.nan_to_num(readings.reasons).astype(np.int64)
     starts = np.flatnonzero(np.append(True, reasons[1:] != reasons[:-1]))
-    spans: list[tuple[float, float, str]] = []
+    spans: list[Held] = []
     for first, following in pairwise([*starts.tolist(), count]):
-        names = ", ".join(trace.sample(first).throttles)
+        names = tuple(readings.sample(first).throttles)
         if names:
-            spans.append((float(trace.t[first]), float(ends[following - 1]), names))
+            spans.append((float(readings.t[first]), float(ends[following - 1]), names))
     return spans
 
 
@@ -68,27 +71,27 @@ class DeviceStrip(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._kept = KeptPicture()
-        self._trace: DeviceReadings | None = None
+        self._readings: DeviceReadings | None = None
         self.lanes: tuple[Lane, ...] = ()
-        self.held: list[tuple[float, float, str]] = []
+        self.held: list[Held] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setObjectName("device_strip")
         self.hide()
 
     def show_state(self, state: DeviceState | None) -> None:
         """Show what was read so far; nothing with None, or without readings."""
-        trace = state.readings if state is not None else None
-        if trace is None or not len(trace.t):
-            self._trace, self.lanes, self.held = None, (), []
+        readings = state.readings if state is not None else None
+        if readings is None or not len(readings.t):
+            self._readings, self.lanes, self.held = None, (), []
             self.hide()
             return
-        if trace is not self._trace:
-            self._trace = trace
+        if readings is not self._readings:
+            self._readings = readings
             self.lanes = (
-                Lane("SM clock", "MHz", trace.sm_mhz, "accent"),
-                Lane("power", "W", trace.power_w, "good"),
+                Lane("SM clock", "MHz", readings.sm_mhz, "accent"),
+                Lane("power", "W", readings.power_w, "good"),
             )
-            self.held = held_spans(trace)
+            self.held = held_spans(readings)
             self.setAccessibleName(self.summary())
             self._kept.forget()
             self.update()
@@ -103,26 +106,26 @@ class DeviceStrip(QWidget):
     def summary(self) -> str:
         """What the strip shows, in lines."""
         lines = [f"{lane.title} {lane.range_text}" for lane in self.lanes]
-        trace = self._trace
-        if trace is not None:
-            heat = trace.temperature_c[np.isfinite(trace.temperature_c)]
+        readings = self._readings
+        if readings is not None:
+            heat = readings.temperature_c[np.isfinite(readings.temperature_c)]
             lines += [f"temperature up to {heat.max():.0f} °C"] if len(heat) else []
-            lines += [f"{missing.reading}: {missing.reason}" for missing in trace.missing]
-        reasons = sorted({name for _, _, names in self.held for name in names.split(", ")})
+            lines += [f"{missing.reading}: {missing.reason}" for missing in readings.missing]
+        reasons = sorted({name for _, _, names in self.held for name in names})
         lines += [f"clocks held back (shaded): {', '.join(reasons)}"] if reasons else []
         return "\n".join([*lines, "The line at the foot marks when launches were timed."])
 
     def at(self, x: float) -> str:
         """The reading nearest to the pixel `x`, in a line; "" where there is none."""
-        trace, plot = self._trace, self._plot()
-        if trace is None or not plot.left() <= x <= plot.right():
+        readings, plot = self._readings, self._plot()
+        if readings is None or not plot.left() <= x <= plot.right():
             return ""
         seconds = (x - plot.left()) / max(1.0, plot.width()) * self._seconds()
-        i = int(np.argmin(np.abs(trace.t - seconds)))
-        sample = trace.sample(i)
+        i = int(np.argmin(np.abs(readings.t - seconds)))
+        sample = readings.sample(i)
         parts = [f"{sample.t:.2f} s", f"{sample.sm_mhz:,.0f} MHz", f"{sample.power_w:.0f} W"]
         parts += [f"{sample.temperature_c:.0f} °C"] if np.isfinite(sample.temperature_c) else []
-        return ", ".join([*parts, *sample.throttles, "timed" if trace.is_timed[i] else "not timed"])
+        return ", ".join([*parts, *sample.throttles, "timed" if readings.is_timed[i] else "not timed"])
 
     def sizeHint(self) -> QSize:
         """Two lanes and the numbers of seconds below."""
@@ -141,7 +144,7 @@ class DeviceStrip(QWidget):
         return super().event(a0)
 
     def paintEvent(self, _: QPaintEvent | None) -> None:
-        if self._trace is None:
+        if self._readings is None:
             return
         painter = QPainter(self)
         self._kept.draw(painter, self.size(), self._paint, self.devicePixelRatioF())
@@ -167,19 +170,19 @@ class DeviceStrip(QWidget):
 
     def _paint_ground(self, painter: QPainter, plot: QRectF, seconds: float) -> None:
         """Where the clocks were held back, where launches were timed, and the frame."""
-        assert self._trace is not None
+        assert self._readings is not None
         theme, scale = self._theme, plot.width() / seconds
         for begin, end, _ in self.held:
             span = QRectF(plot.left() + begin * scale, plot.top(), max(1.5, (end - begin) * scale), plot.height())
             painter.fillRect(span.intersected(plot), theme.color("warn", 70))
-        for begin, end in self._trace.timed:
+        for begin, end in self._readings.timed:
             foot = QRectF(plot.left() + begin * scale, plot.bottom() - 2, max(1.0, (end - begin) * scale), 2)
             painter.fillRect(foot.intersected(plot), theme.color("muted"))
         painter.setPen(theme.color("border"))
         painter.drawRect(plot)
 
     def _paint_lane(self, painter: QPainter, lane: Lane, area: QRectF, seconds: float) -> None:
-        assert self._trace is not None
+        assert self._readings is not None
         color = self._theme.color(lane.token)
         middle = Qt.AlignmentFlag.AlignVCenter
         painter.setPen(color)
@@ -188,7 +191,7 @@ class DeviceStrip(QWidget):
             right = QRectF(area.right() + 6, area.top(), self.width() - area.right() - 6, LANE)
             painter.drawText(right, middle, lane.range_text)
         known = np.isfinite(lane.values)
-        t, values = self._trace.t[known], lane.values[known]
+        t, values = self._readings.t[known], lane.values[known]
         if not len(t):
             return
         step = -(-len(t) // MOST_POINTS)
@@ -215,6 +218,6 @@ class DeviceStrip(QWidget):
 
     def _seconds(self) -> float:
         """The length of the time axis."""
-        assert self._trace is not None
-        ends = [end for _, end in self._trace.timed]
-        return max(float(self._trace.t[-1]), *ends, 0.05)
+        assert self._readings is not None
+        ends = [end for _, end in self._readings.timed]
+        return max(float(self._readings.t[-1]), *ends, 0.05)

@@ -302,7 +302,7 @@ class MainWindow(QMainWindow):
     def picture_of(self, widget: QWidget, scale: float = DEFAULT_SCALE) -> QImage:
         """A picture of this window, or of one panel, whose run is said below it."""
         self.flush()
-        caption = ""
+        caption: tuple[str, ...] = ()
         if isinstance(widget, Panel):
             widget.draw_now()  # it may be behind another tab
             caption = self._stage.caption(widget.name)

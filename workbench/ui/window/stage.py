@@ -15,7 +15,7 @@ from workbench.ui.headline.strip import Headline
 from workbench.ui.panels import PANELS
 from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.theme import Theme
-from workbench.words.caption import caption_text
+from workbench.words.caption import caption_parts
 
 
 class Stage:
@@ -54,10 +54,10 @@ class Stage:
         """What the run shown was asked for; None before any."""
         return self.run.started.request if self.run is not None else None
 
-    def caption(self, name: str) -> str:
-        """The line below a picture of the panel called `name`; "" before any run, and for what is of no run."""
+    def caption(self, name: str) -> tuple[str, ...]:
+        """What a picture of the panel called `name` says below it; nothing before any run, or for what is of no run."""
         shows_run = name in self.panels and self.panels[name].shows_run
-        return caption_text(self.run.started) if shows_run and self.run is not None else ""
+        return caption_parts(self.run.started) if shows_run and self.run is not None else ()
 
     def hear(self, event: Ready | CeilingsMeasured | Log | Started | Failed) -> None:
         """What the engine says, whatever run is shown."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtWidgets import QApplication, QStyle, QStyleOptionComboBox
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
@@ -54,9 +54,24 @@ def test_every_metric_can_be_the_trend(panel: LatencyPanel, metric: Metric) -> N
     values = [metric.value(kernel, CEILINGS) for kernel in kernels if kernel is not None]
     known = [value for value in values if value is not None]
     assert plot.points["kernel"].getData()[1].tolist() == pytest.approx(plot.scale.to_axis(known).tolist())
+    assert plot.plot.getAxis("left").style["showValues"] is bool(known)
+    assert ("not known" in plot.plot.getAxis("left").labelText) is not bool(known)
     if known:
         assert any(metric.text(known[-1]) in line for line in run_lines(plot._runs[-1], panel.theme, metric))
         assert metric.unit in ("µs", "") or plot.scale.unit.startswith(metric.unit)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_the_box_has_room_for_the_metric_it_names(panel: LatencyPanel, metric: Metric) -> None:
+    ask_for(panel, metric)
+    QApplication.processEvents()
+    box = panel.metric_box
+    option = QStyleOptionComboBox()
+    box.initStyleOption(option)
+    style = box.style()
+    assert style is not None
+    field = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, box)
+    assert box.fontMetrics().horizontalAdvance(box.currentText()) <= field.width()
 
 
 def test_small_numbers_stand_on_the_axis_with_a_power_of_ten(panel: LatencyPanel) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
 
 import numpy as np
 from PyQt6.QtCore import QPointF
@@ -27,6 +28,7 @@ from workbench.ui.plots.scale import Scale, reach, time_scale
 from workbench.ui.plots.strip import DeviceStrip
 from workbench.ui.plots.themed import DRAWN
 from workbench.ui.text.cards import Empty
+from workbench.ui.text.fit import text_width
 from workbench.ui.theme import Theme
 
 EMPTY = Empty(
@@ -58,8 +60,10 @@ class LatencyPanel(PlotPanel):
         self.scale_box = self._box(SCALES, "Time axis", auto)
         titles = [f"Trend: {metric.title}" for metric in METRICS]
         self.metric_box = self._box(titles, "Trend of", "What the trend of the runs, at the right, is of")
-        # As wide as the box above it: the longest name must not take the legend's room.
+        # As wide as what it says: the longest name must not take the legend's room while another is chosen.
         self.metric_box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.metric_box.currentTextChanged.connect(self._fit_metric_box)
+        self._fit_metric_box()
         self.header = LatencyHeader(self.scale_box, self.metric_box)
         self.samples_plot, self.distribution_plot = SamplesPlot(theme), DistributionPlot(theme)
         self.history_plot = HistoryPlot(theme)
@@ -76,6 +80,12 @@ class LatencyPanel(PlotPanel):
         box.setToolTip(tip)
         box.currentIndexChanged.connect(self._show_all)
         return box
+
+    def _fit_metric_box(self) -> None:
+        box = self.metric_box
+        widest = max(text_width(box.itemText(i), box.font()) for i in range(box.count()))
+        around = box.sizeHint().width() - widest
+        box.setMinimumWidth(ceil(around + text_width(box.currentText(), box.font())))
 
     def _warm_up(self) -> None:
         """Pay what pyqtgraph does at the first points, so that the first launches of a run are drawn at once."""

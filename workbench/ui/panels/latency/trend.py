@@ -143,7 +143,7 @@ class HistoryPlot:
         self.scale = time_scale(values, log) if is_time else plain_scale(values, metric.unit, log)
         kernels = list(dict.fromkeys(run.kernel for run in runs))
         symbols = {kernel: SYMBOLS[i % len(SYMBOLS)] for i, kernel in enumerate(kernels)}
-        self._name_axes(len(kernels) > 1)
+        self._name_axes(len(kernels) > 1, metric)
         for role in DRAWN:
             placed = [
                 Placed(i + self._offset(r, role), r, r.figures[role]) for i, r in enumerate(runs) if role in r.figures
@@ -169,7 +169,7 @@ class HistoryPlot:
         """Two marks of one run stand beside each other: bars on one line would hide one another."""
         return 0.0 if len(run.figures) < 2 else -APART if role == "kernel" else APART
 
-    def _name_axes(self, several: bool) -> None:
+    def _name_axes(self, several: bool, metric: Metric) -> None:
         runs, unit = self._runs, " ".join(filter(None, (self.scale.unit, "(log)" if self.scale.log else "")))
         names: tuple[str, ...] = ("runs of this problem", "runs")
         if runs:  # all are of one protocol, which stands there however little room there is
@@ -183,7 +183,14 @@ class HistoryPlot:
         self.axis.set_runs(labels, next((i for i, r in enumerate(runs) if r.shown), -1))
         left = self.plot.getAxis("left")
         left.log = self.scale.log
-        left.set_names(*(", ".join(filter(None, (name, unit))) for name in _kind_names(self._figures())), unit)
+        figures = self._figures()
+        left.setStyle(showValues=bool(figures))
+        if figures or not runs:
+            left.set_names(
+                *(name if name == unit else f"{name}, {unit}".strip(", ") for name in _kind_names(figures)), unit
+            )
+        else:
+            left.set_names(f"{metric.title}: not known of these runs", "not known of these runs", "not known")
 
     def _hollow(self, run: HistoryRun, role: Role) -> str:
         """Why the mark of `role` of `run` is hollow; "" where it is not. Versions are those of the run shown."""

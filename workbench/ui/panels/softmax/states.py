@@ -129,12 +129,12 @@ def _parts(data: FloatArray) -> list[slice]:
 
 def pooled_texts(name: str, rows: int, tiles: int) -> tuple[str, str, str, str]:
     """What a drawn cell of the map called `name` is where it stands for several, and the same in fewer words."""
-    counts = [(count, one) for count, one in ((rows, "query rows"), (tiles, "key tiles")) if count > 1]
+    counts = [counted for counted in ((rows, "query ", "rows"), (tiles, "key ", "tiles")) if counted[0] > 1]
     if not counts:
         return "", "", "", ""
     drawn = "row" if tiles == 1 else "column" if rows == 1 else "cell"
-    of = " × ".join(f"{count} {one}" for count, one in counts)
-    few = " × ".join(f"{count} {one.split()[1]}" for count, one in counts)
+    of = " × ".join(f"{count} {of_what}{one}" for count, of_what, one in counts)
+    few = " × ".join(f"{count} {one}" for count, _, one in counts)
     whole = f"each {drawn} drawn: the largest {name} of {of}"
     return whole, whole, f"map: largest {name} of {of}", f"map: max of {few}"
 
