@@ -98,7 +98,9 @@ def test_no_event_of_a_run_brings_them_in() -> None:
 
 
 def test_a_window_is_shown_without_them() -> None:
+    """Nor with scipy, which what is said of samples needs, and a first frame does not."""
     assert run(WINDOW + FOUND) == "[]"
+    assert run(WINDOW + "print('scipy' in sys.modules)") == "False"
 
 
 @pytest.mark.speed
