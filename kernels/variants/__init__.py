@@ -1,4 +1,7 @@
-"""VARIANTS: every kernel there is, in the order in which people meet them."""
+"""VARIANTS: every kernel there is, in the order in which people meet them.
+
+A new kernel is one file or folder here and one line in VARIANTS; what can be known of it without torch is in its spec.
+"""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_every_record_says_how_it_was_measured(proofs: Proofs, case: Case, proto
     record = proofs.record(case, protocol)
     latency, baseline = measured(record, "kernel").latency, measured(record, "baseline")
     assert latency.protocol == protocol and latency.interval is not None
-    assert (latency.flush_bytes > 0) is (protocol in ("cold", "graph-cold"))
+    assert (latency.flush_bytes > 0) is PROTOCOLS[protocol].flushes
     assert (record.comparison is None) is (protocol == "article")
     assert record.device_state is not None and len(record.device_state.readings.t) > 0, (
         "NVML said nothing of the device"

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import MakeWindow
 from workbench.cli.entry import run_command_line
+from workbench.ui.panels import PANELS
 from workbench.ui.plots.kept_picture import PlotArea
 from workbench.ui.sizes import DEFAULT_SIZE, LEAST_SIZE
 from workbench.ui.text.fit import text_height
@@ -46,7 +47,7 @@ def test_names_of_axes_do_not_meet_and_are_not_cut(
         QApplication.processEvents()
         window.flush()
     assert (window.width(), window.height()) == size
-    for name in ("latency", "softmax", "error"):
+    for name in (panel.name for panel in PANELS if panel.shows_run):
         area = window.widget(name).findChild(PlotArea)
         assert area is not None
         inside = QRectF(area.rect()).adjusted(-4, -4, 4, 4)  # a text's own margin

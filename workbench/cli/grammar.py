@@ -116,7 +116,8 @@ def _add_request_options(parser: argparse.ArgumentParser) -> None:
     _add_problem(parser.add_argument_group("problem"))
     _add_tile(
         parser.add_argument_group(
-            "tile", "what is not given is chosen for the problem and the device; for the article's kernel it is 16 x 16"
+            "tile",
+            "what is not given is chosen for the problem and the device; a kernel that keeps its tile has the preset's",
         )
     )
     _add_measuring(parser.add_argument_group("measuring"))

@@ -14,6 +14,7 @@ from workbench.engine.host.stopping import StopFlag
 from workbench.engine.timing.clocks import Launch
 from workbench.engine.timing.measure import proven_backend, with_kernel_time
 from workbench.engine.timing.sampler import WARMUP_US
+from workbench.engine.timing.samplers import SAMPLERS
 from workbench.run.events import Log, Progress, RunEvent, Samples
 from workbench.run.measurement import Latency
 from workbench.stats.summary import BETWEEN_RUNS, PRECISION
@@ -104,7 +105,7 @@ def of_one(protocol: str, launch: Launch, gpu: FakeGpu) -> Latency:
     return with_kernel_time(latency, launch, gpu, bench.events.append, StopFlag())
 
 
-@pytest.mark.parametrize("protocol", ["warm", "cold", "graph", "graph-cold", "profiler"])
+@pytest.mark.parametrize("protocol", SAMPLERS)
 def test_a_kernel_shorter_than_its_launch_is_launch_bound(protocol: str) -> None:
     """With warm caches, as the launches that it is held against; the article's figure alone holds launch cost."""
     gpu = FakeGpu(submit_us=14.7)
@@ -116,7 +117,7 @@ def test_a_kernel_shorter_than_its_launch_is_launch_bound(protocol: str) -> None
     assert article.launch_bound == "launch-bound: 5.0 µs of 14.7 µs is the kernel"
 
 
-@pytest.mark.parametrize("protocol", ["warm", "cold", "graph", "graph-cold", "profiler"])
+@pytest.mark.parametrize("protocol", SAMPLERS)
 def test_a_kernel_longer_than_its_launch_is_not(protocol: str) -> None:
     gpu = FakeGpu(submit_us=14.7)
     assert of_one(protocol, gpu.implementation("a", 14.0), gpu).launch_bound == ""

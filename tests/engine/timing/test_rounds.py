@@ -14,6 +14,7 @@ from workbench.engine.device.watch import Watch
 from workbench.engine.host.stopping import StopFlag, StoppedError
 from workbench.engine.timing.measure import time_in_turns
 from workbench.engine.timing.rounds import GROWTH, MIN_ROUNDS, Limits, Rounds
+from workbench.engine.timing.samplers import SAMPLERS
 from workbench.run.events import RunEvent, Samples
 from workbench.stats.arrays import FloatArray
 from workbench.stats.summary import PRECISION
@@ -107,7 +108,7 @@ def test_noise_ends_by_the_limit_of_time() -> None:
     assert rounds.ended_by == "time" and len(rounds.taken["kernel"]) >= 10
 
 
-@pytest.mark.parametrize("protocol", ["warm", "cold", "graph", "graph-cold", "profiler"])
+@pytest.mark.parametrize("protocol", SAMPLERS)
 def test_no_more_samples_than_allowed(protocol: str) -> None:
     rounds = Bench(spread=0.6).rounds(Limits(60.0, 70), protocol=protocol)
     assert rounds.ended_by == "samples"

@@ -16,7 +16,8 @@ from workbench.engine.host.stopping import StopFlag, StoppedError
 from workbench.engine.timing.clocks import HOLD_FACTOR, MIN_HOLD_US, RECENT_QUEUES, Gpu, HostClock, Launch, Timed
 from workbench.engine.timing.profiling import Activity, backend_of, busy_us, per_launch
 from workbench.engine.timing.sampler import MIN_WARMUPS, WARMUP_US, Sampler
-from workbench.engine.timing.samplers import OnHost, make_sampler
+from workbench.engine.timing.samplers import SAMPLERS, OnHost, make_sampler
+from workbench.run.protocols import protocol_of
 
 US = 40.0
 MOST = 10_000
@@ -104,7 +105,7 @@ def test_the_warm_up_can_be_stopped() -> None:
 
 
 @pytest.mark.parametrize(("us", "launched"), [(5.0, 15.0), (40.0, 40.0)], ids=["launch-bound", "not"])
-@pytest.mark.parametrize("protocol", ["warm", "cold", "graph", "graph-cold", "profiler"])
+@pytest.mark.parametrize("protocol", SAMPLERS)
 def test_the_time_of_launches_that_nothing_holds_is_known(protocol: str, us: float, launched: float) -> None:
     gpu = FakeGpu(submit_us=15.0)
     sampler = make_sampler(protocol, gpu.implementation("a", us), gpu, MOST)
@@ -113,13 +114,13 @@ def test_the_time_of_launches_that_nothing_holds_is_known(protocol: str, us: flo
 
 
 @pytest.mark.parametrize("submit_us", [5.0, 60.0], ids=["quick", "slow"])
-@pytest.mark.parametrize("protocol", ["warm", "cold", "graph", "graph-cold", "profiler"])
+@pytest.mark.parametrize("protocol", SAMPLERS)
 def test_no_sample_holds_what_the_cpu_takes_to_launch(protocol: str, submit_us: float) -> None:
     """A launch of 2 us cannot be submitted as fast as it runs."""
     gpu = FakeGpu(submit_us=submit_us)
     sampler = prepared(gpu, protocol, us=2.0)
     for _ in range(3):
-        is_cold = protocol in ("cold", "graph-cold")
+        is_cold = protocol_of(protocol).flushes
         np.testing.assert_allclose(sampler.take(sampler.round_size), 2.0 + COLD_US * is_cold)
     assert sampler.late_samples == 0
 
@@ -178,7 +179,7 @@ def test_of_a_queue_that_is_late_at_its_end_the_last_samples_are_good() -> None:
     assert 0 < sampler.late_samples <= 3
 
 
-@pytest.mark.parametrize("protocol", ["warm", "cold", "graph", "graph-cold", "profiler"])
+@pytest.mark.parametrize("protocol", SAMPLERS)
 def test_nothing_but_launches_counts_as_timed(protocol: str) -> None:
     """No wait, and neither the begin of a session of the profiler nor the reading of its records."""
     gpu = FakeGpu()

@@ -315,8 +315,9 @@ def test_protocols_have_their_meaning_and_the_interpreter_s_lack_a_reason(contro
     assert protocols.itemData(1, Qt.ItemDataRole.ToolTipRole) == PROTOCOLS["cold"].meaning
     controls.set_ready(ready(INTERPRETER))
     reasons = {name: reason for name, reason in items(protocols).items() if reason}
-    assert sorted(reasons) == ["cold", "graph", "graph-cold", "profiler"]
-    assert all("on the interpreter allowed are article, warm" in (reason or "") for reason in reasons.values())
+    assert reasons.keys() == {one.name for one in PROTOCOLS.values() if one.needs_gpu}
+    on_host = ", ".join(one.name for one in PROTOCOLS.values() if one.on_host)
+    assert all(f"on the interpreter allowed are {on_host}" in (reason or "") for reason in reasons.values())
     protocols.set_value("cold")
     assert "which flushes the L2 cache of a GPU" in fault_line(controls, "protocol")
 

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from tests.patience import LIMIT_MS
 from workbench.cli.entry import run_command_line
 from workbench.ui.files.pictures import take_picture
+from workbench.ui.panels import PANELS
 from workbench.ui.plots.kept_picture import PlotArea
 from workbench.ui.plots.themed import make_plot
 from workbench.ui.text.fit import text_height
@@ -185,7 +186,7 @@ def test_another_size_is_painted_anew(drawing: Drawing) -> None:
     assert drawing.area.kept.paints > before
 
 
-@pytest.mark.parametrize("name", ["memory", "roofline", "latency", "softmax", "error"])
+@pytest.mark.parametrize("name", [panel.name for panel in PANELS if panel.shows_run])
 @pytest.mark.parametrize("size", ["1440x900", "2560x1440"])
 def test_a_saved_picture_has_the_names_of_axes_below_their_numbers(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, size: str

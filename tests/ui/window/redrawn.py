@@ -80,7 +80,7 @@ class RedrawnWindow:
         Raises RefusedError where the form refuses it, and TimeoutError for a run without an end,
         after which the window is good for nothing more.
         """
-        if self.window.is_started():
+        if self.window._worker.isRunning():
             self._fill_in(request)
         began, before, self._asked = time.perf_counter(), self._paints.count, 0
         self._frames.start(FRAME_MS)
@@ -116,7 +116,7 @@ class RedrawnWindow:
         self.window.settled.connect(loop.quit)
         QTimer.singleShot(self._run_ms, loop.quit)
         try:
-            if self.window.is_started():
+            if self.window._worker.isRunning():
                 self.window.run()
             else:
                 self.window.start(request)

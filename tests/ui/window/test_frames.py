@@ -28,6 +28,7 @@ from workbench.run.events import Finished, Samples
 from workbench.run.measurement import Role
 from workbench.run.request import Problem, RunRequest
 from workbench.ui.collector import spare_the_collector
+from workbench.ui.panels import PANELS
 from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.panels.latency.panel import LatencyPanel
 
@@ -126,7 +127,7 @@ def test_no_gap_between_frames_is_long(
     assert worst[-1] < limit_ms
 
 
-@pytest.mark.parametrize("name", ["roofline", "memory", "latency"])
+@pytest.mark.parametrize("name", [panel.name for panel in PANELS if panel.shows_run])
 def test_a_panel_s_first_draw_takes_no_long_frame(
     qtbot: QtBot, make_test_window: MakeWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -36,7 +36,7 @@ def run_to_end(
     `draw_at_once` shows everything before it returns; the window itself takes some frames for that.
     """
     with qtbot.waitSignal(window.settled, timeout=LIMIT_MS) as blocker:
-        if window.is_started():
+        if window._worker.isRunning():
             assert request is not None
             window.controls.set_request(request)
             window.run()

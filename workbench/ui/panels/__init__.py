@@ -1,4 +1,7 @@
-"""PANELS: the views of a run, in the order of the View menu."""
+"""PANELS: the views of a run, in the order of the View menu.
+
+A new panel is one file or folder here and one line in PANELS; its name, title, place and what it reads are its own.
+"""
 
 from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.panels.error.panel import ErrorPanel

@@ -100,10 +100,6 @@ class MainWindow(QMainWindow):
         """The action called `name` in COMMANDS."""
         return self._commands[name]
 
-    def is_started(self) -> bool:
-        """Whether the engine's thread has been started."""
-        return self._worker.isRunning()
-
     def is_running(self) -> bool:
         """Whether a run goes on or waits."""
         return self._runs.is_running
