@@ -129,12 +129,12 @@ def _parts(data: FloatArray) -> list[slice]:
 
 def pooled_texts(name: str, rows: int, tiles: int) -> tuple[str, str, str, str]:
     """What a drawn cell of the map called `name` is where it stands for several, and the same in fewer words."""
-    counts = [(count, one) for count, one in ((rows, "query rows"), (tiles, "key tiles")) if count > 1]
+    counts = [one for one in ((rows, "query", "rows"), (tiles, "key", "tiles")) if one[0] > 1]
     if not counts:
         return "", "", "", ""
     drawn = "row" if tiles == 1 else "column" if rows == 1 else "cell"
-    of = " × ".join(f"{count} {one}" for count, one in counts)
-    few = " × ".join(f"{count} {one.split()[1]}" for count, one in counts)
+    of = " × ".join(f"{count} {whose} {what}" for count, whose, what in counts)
+    few = " × ".join(f"{count} {what}" for count, _, what in counts)
     whole = f"each {drawn} drawn: the largest {name} of {of}"
     return whole, whole, f"map: largest {name} of {of}", f"map: max of {few}"
 
