@@ -15,7 +15,7 @@ from workbench.analysis.caveats import caveats_of
 from workbench.analysis.estimate import AGAIN_LIMIT_S
 from workbench.analysis.tile import launched_tile
 from workbench.engine.baselines.sdpa import SDPA_BACKENDS, Baseline, make_baseline
-from workbench.engine.checking import states as trace
+from workbench.engine.checking import states as softmax_states
 from workbench.engine.checking.keeping import TRACE_LIMIT_BYTES, kept_text, trace_bytes
 from workbench.engine.checking.outputs import Checks
 from workbench.engine.device.monitor import DeviceMonitor
@@ -232,7 +232,7 @@ class Run:
         return out
 
     def _trace(self) -> None:
-        states = trace.skipped(self._request)
+        states = softmax_states.skipped(self._request)
         if states is None:
             self._phase("capturing the softmax states")
             try:
@@ -244,7 +244,7 @@ class Run:
                     torch.cuda.synchronize()
                 failure = describe_failure(error)
                 self._send(Log(failure.traceback))
-                states = trace.without(self._request, f"the instrumented kernel failed: {failure.message}")
+                states = softmax_states.without(self._request, f"the instrumented kernel failed: {failure.message}")
         self._send(states)
 
     def _captured(self) -> TileStates:
@@ -255,7 +255,7 @@ class Run:
                 self._launch(out, buffers)
 
         worst = self._checks.found["kernel"].error.worst[0]
-        capture = trace.Capture(request, self._tile, self._inputs, worst)
+        capture = softmax_states.Capture(request, self._tile, self._inputs, worst)
         if capture.heads:
             total, size = self._problem.total_heads, trace_bytes(request)
             self._send(Log(kept_text("softmax states", capture.heads, total, size, TRACE_LIMIT_BYTES)))
