@@ -42,7 +42,7 @@ def test_a_caption_says_inputs_and_seed_and_is_grammatical() -> None:
 
 def test_a_caption_says_that_the_interpreter_s_times_are_no_gpu_s_and_leaves_out_what_is_not_known() -> None:
     parts = caption_parts(make_record(1, Problem(32, 64, 16), device=INTERPRETER).started)
-    assert "interpreter, not GPU time" in parts
+    assert "interpreter, not GPU time" in " · ".join(parts)
     assert all(parts) and not any("driver" in part or "source" in part for part in parts)
 
 

@@ -72,6 +72,7 @@ def test_the_box_has_room_for_the_metric_it_names(panel: LatencyPanel, metric: M
     assert style is not None
     field = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, box)
     assert box.fontMetrics().horizontalAdvance(box.currentText()) <= field.width()
+    assert panel.header.rect().contains(box.geometry())
 
 
 def test_small_numbers_stand_on_the_axis_with_a_power_of_ten(panel: LatencyPanel) -> None:

@@ -7,7 +7,7 @@ from math import ceil
 
 import numpy as np
 from PyQt6.QtCore import QPointF
-from PyQt6.QtWidgets import QComboBox, QSizePolicy
+from PyQt6.QtWidgets import QComboBox
 
 from kernels.plain.tiles import TileConfig
 from workbench.analysis.metrics import METRICS
@@ -61,7 +61,6 @@ class LatencyPanel(PlotPanel):
         titles = [f"Trend: {metric.title}" for metric in METRICS]
         self.metric_box = self._box(titles, "Trend of", "What the trend of the runs, at the right, is of")
         # As wide as what it says: the longest name must not take the legend's room while another is chosen.
-        self.metric_box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.metric_box.currentTextChanged.connect(self._fit_metric_box)
         self._fit_metric_box()
         self.header = LatencyHeader(self.scale_box, self.metric_box)
@@ -85,7 +84,7 @@ class LatencyPanel(PlotPanel):
         box = self.metric_box
         widest = max(text_width(box.itemText(i), box.font()) for i in range(box.count()))
         around = box.sizeHint().width() - widest
-        box.setMinimumWidth(ceil(around + text_width(box.currentText(), box.font())))
+        box.setFixedWidth(ceil(around + text_width(box.currentText(), box.font())))
 
     def _warm_up(self) -> None:
         """Pay what pyqtgraph does at the first points, so that the first launches of a run are drawn at once."""

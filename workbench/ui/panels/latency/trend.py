@@ -186,9 +186,8 @@ class HistoryPlot:
         figures = self._figures()
         left.setStyle(showValues=bool(figures))
         if figures or not runs:
-            left.set_names(
-                *(name if name == unit else f"{name}, {unit}".strip(", ") for name in _kind_names(figures)), unit
-            )
+            kinds = _kind_names(figures)
+            left.set_names(*(", ".join(filter(None, (kind, unit if kind != unit else ""))) for kind in kinds), unit)
         else:
             left.set_names(f"{metric.title}: not known of these runs", "not known of these runs", "not known")
 
