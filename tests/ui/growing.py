@@ -36,6 +36,12 @@ def grow(view: ShowsRuns, *events: RunEvent, number: int = 0) -> None:
             _grow(view, event, number)
 
 
+def feed(panel: Panel, record: RunRecord) -> None:
+    """Let `panel` draw the whole run."""
+    panel.show_run(record)
+    panel.tick()
+
+
 def _grow(view: ShowsRuns, event: RunEvent, number: int) -> None:
     if isinstance(event, Started):
         _builders[view] = RunBuilder(event.request, number)

@@ -46,7 +46,7 @@ def run(request: RunRequest, as_json: bool, trace: Path | None, session_path: Pa
     if isinstance(record.end, Failed) and record.end.kind == "invalid":
         raise UsageError(record.end.message)
     steps: list[Callable[[], object]] = [lambda: _print_result(record, as_json)]
-    if session is not None and not _is_empty(record):
+    if session is not None and not record.found_nothing:
         steps.insert(0, lambda: session.add(record))
     if trace is not None:
         steps.append(lambda: _write_trace(record, tensors, trace))
@@ -69,15 +69,10 @@ def _succeeds(step: Callable[[], object]) -> bool:
     return True
 
 
-def _is_empty(record: RunRecord) -> bool:
-    """Whether a run was stopped before it found anything."""
-    return isinstance(record.end, Failed) and record.end.kind == "cancelled" and not record.checked
-
-
 def _print_result(record: RunRecord, as_json: bool) -> None:
     if as_json:
         out(json.dumps(result_object(record)))
-    elif not _is_empty(record):
+    elif not record.found_nothing:
         out("\n".join(summary_lines(record)))
 
 

@@ -119,6 +119,11 @@ class RunRecord:
         refused = isinstance(self.end, events.Failed) and self.end.kind in ("invalid", "damaged")
         return refused or not self.has_begun
 
+    @property
+    def found_nothing(self) -> bool:
+        """Whether it was stopped before any output was checked: there is nothing to keep or to print."""
+        return isinstance(self.end, events.Failed) and self.end.kind == "cancelled" and not self.checked
+
     def without_result(self, why: events.Failed) -> RunRecord:
         """The same run with nothing of what was measured, as one that cannot be shown for the reason `why`."""
         return RunRecord(self.run_id, self.started, end=why, source=self.source)

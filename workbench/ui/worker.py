@@ -232,8 +232,7 @@ class RunWorker(QThread):
 
     def _keep(self, record: RunRecord) -> Kept | None:
         """Write a run; None for one that was stopped before it measured anything."""
-        stopped = isinstance(record.end, Failed) and record.end.kind == "cancelled"
-        if stopped and not record.checked:
+        if record.found_nothing:
             return None
         gone = self._session.is_gone()
         note = f"{self._session.path} was taken away; it is made anew, without the earlier runs." if gone else ""

@@ -49,9 +49,3 @@ def run_of(
             made = replace(made, implementation=request.kernel, precision=request.precision)
         measured.append(Measured(made))
     return replace(record, started=replace(record.started, request=request), measured=tuple(measured))
-
-
-def feed(panel: CeilingsPanel, record: RunRecord) -> None:
-    """Show the whole run."""
-    panel.show_run(record)
-    panel.tick()

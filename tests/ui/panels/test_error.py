@@ -10,10 +10,9 @@ from PyQt6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.samples import error_stats, make_record
-from tests.ui.growing import grow
+from tests.ui.growing import feed, grow
 from tests.yardstick import cost_ms
 from workbench.run.events import Checked, Failed
-from workbench.run.record import RunRecord
 from workbench.run.request import Problem
 from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.error.panel import ErrorPanel
@@ -30,11 +29,6 @@ def panel(qtbot: QtBot) -> ErrorPanel:
     panel.resize(700, 500)
     panel.show()
     return panel
-
-
-def feed(panel: ErrorPanel, record: RunRecord) -> None:
-    panel.show_run(record)
-    panel.tick()
 
 
 def checked(error_map: FloatArray, **changes: object) -> Checked:

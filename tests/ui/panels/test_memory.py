@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 from kernels import VARIANTS, KernelVariant, TileConfig
 from kernels.plain.traffic import WrittenScores
 from tests.samples import GPU, INTERPRETER, make_kernel, make_record
-from tests.ui.growing import grow
-from tests.ui.panels.on_ceilings import CEILINGS, LARGE, feed, open_panel, run_of
+from tests.ui.growing import feed, grow
+from tests.ui.panels.on_ceilings import CEILINGS, LARGE, open_panel, run_of
 from workbench.analysis.numbers import format_time
 from workbench.run.device_state import DeviceFacts, DeviceReadings
 from workbench.run.environment import DeviceInfo, Provenance

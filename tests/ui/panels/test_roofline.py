@@ -12,8 +12,8 @@ from PyQt6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.samples import GPU, INTERPRETER, make_record
-from tests.ui.growing import grow
-from tests.ui.panels.on_ceilings import CEILINGS, LARGE, feed, open_panel, run_of
+from tests.ui.growing import feed, grow
+from tests.ui.panels.on_ceilings import CEILINGS, LARGE, open_panel, run_of
 from workbench.run.ceilings import save_ceilings
 from workbench.run.environment import DeviceInfo, Provenance
 from workbench.run.events import CeilingsMeasured, Failed, Measured, Progress, Ready

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
 from tests.samples import GPU, INTERPRETER, events_of, make_record, recorded_state
-from tests.ui.growing import grow
+from tests.ui.growing import feed, grow
 from workbench.analysis.numbers import format_time
 from workbench.run.device_state import DeviceReadings
 from workbench.run.environment import INTERPRETER_LABEL
@@ -41,11 +41,6 @@ def panel(qtbot: QtBot) -> LatencyPanel:
     panel.resize(900, 500)
     panel.show()
     return panel
-
-
-def feed(panel: LatencyPanel, record: RunRecord) -> None:
-    panel.show_run(record)
-    panel.tick()
 
 
 def test_empty_panel_says_how_to_begin(panel: LatencyPanel) -> None:

@@ -12,12 +12,11 @@ from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
 from tests.samples import make_record
-from tests.ui.growing import grow
+from tests.ui.growing import feed, grow
 from tests.ui.hands import press_key
 from tests.ui.panels.softmax.traces import CAUSAL, states_of, traced_run
 from tests.yardstick import cost_ms, slowness, thread_ms
 from workbench.run.events import Failed, TileStates
-from workbench.run.record import RunRecord
 from workbench.run.request import Problem, RunRequest
 from workbench.ui.files.pictures import take_picture
 from workbench.ui.panels.softmax.panel import SoftmaxPanel
@@ -35,11 +34,6 @@ def panel(qtbot: QtBot) -> SoftmaxPanel:
     panel.resize(700, 500)
     panel.show()
     return panel
-
-
-def feed(panel: SoftmaxPanel, record: RunRecord) -> None:
-    panel.show_run(record)
-    panel.tick()
 
 
 def test_readout_gives_all_three_values_and_the_keys(panel: SoftmaxPanel) -> None:
