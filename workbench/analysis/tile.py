@@ -28,7 +28,7 @@ def with_chosen_tile(request: RunRequest, device: DeviceInfo, kernels: Sequence[
 
 def with_chosen_protocol(request: RunRequest, device: DeviceInfo) -> RunRequest:
     """`request` with the usual protocol of `device`, unless it names one."""
-    return replace(request, protocol=protocol_on(request.protocol, device.mode).name)
+    return replace(request, protocol=protocol_on(request.protocol, device.mode == "cuda").name)
 
 
 def launched_tile(problem: Problem, tile: TileConfig, spec: KernelSpec, device: DeviceInfo) -> TileConfig:

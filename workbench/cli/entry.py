@@ -70,7 +70,7 @@ def request_from(options: argparse.Namespace) -> RunRequest:
 
 def _check_limits_count(request: RunRequest, options: argparse.Namespace) -> None:
     """Raise UsageError for a limit that the protocol does not heed, whoever gave it expects it to count."""
-    protocol = protocol_on(request.protocol, "interpreter" if request.device == "interpreter" else "cuda")
+    protocol = protocol_on(request.protocol, request.device != "interpreter")
     if not protocol.has_fixed_counts:
         return
     for name in ("max_seconds", "max_samples"):

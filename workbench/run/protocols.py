@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.run.environment import Mode
-
 FigureKind = Literal["average", "median"]
 
 
@@ -96,11 +94,11 @@ def protocol_of(name: str) -> Protocol:
     return PROTOCOLS.get(name) or Protocol(name, AUTO_MEANING if name == AUTO_PROTOCOL else "")
 
 
-def protocol_on(name: str, mode: Mode) -> Protocol:
-    """The protocol that a request for `name` has on a device of that mode: of AUTO_PROTOCOL the usual one there."""
+def protocol_on(name: str, is_gpu: bool) -> Protocol:
+    """The protocol that a request for `name` has on a GPU or on the interpreter: of AUTO_PROTOCOL the usual one."""
     if name != AUTO_PROTOCOL:
         return protocol_of(name)
-    return COLD if mode == "cuda" else BLOCK
+    return COLD if is_gpu else BLOCK
 
 
 def name_of_today(name: str) -> str:

@@ -67,7 +67,7 @@ class FormRules:
 
     def protocol(self, request: RunRequest) -> Protocol:
         """The protocol that a run has, which the device decides where the request leaves it open."""
-        return protocol_on(request.protocol, self.ready.device.mode if self.ready is not None else "unknown")
+        return protocol_on(request.protocol, self.ready is None or self.ready.device.mode == "cuda")
 
     def best_tile(self, request: RunRequest) -> TileConfig | None:
         """The tile to begin with for the problem, kernel and precision; None before the engine is known, or in vain."""
