@@ -253,7 +253,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_a_damaged_run_costs_no_other_one(session: Session, damage: str) -> None:
-    """Whatever happened to its row: the others are listed and can be opened, and it says in words that it is damaged."""
+    """Whatever happened to its row: the others are listed and can be opened, and it says in words what it is."""
     for number in (1, 2, 3):
         session.add(make_record(number, device=GPU))
     with sqlite3.connect(session.path) as db:
@@ -284,7 +284,19 @@ def damage_of(record: RunRecord) -> str:
     return record.end.message
 
 
-RAW_WORDS = ("sqlite", "SQL", "UTF-8", "utf-8", "codec", "database", "NoneType", "object", "Expecting", "column", "byte")
+RAW_WORDS = (
+    "sqlite",
+    "SQL",
+    "UTF-8",
+    "utf-8",
+    "codec",
+    "database",
+    "NoneType",
+    "object",
+    "Expecting",
+    "column",
+    "byte",
+)
 
 
 def test_a_field_of_a_later_version_is_left_out(session: Session) -> None:

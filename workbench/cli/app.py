@@ -14,11 +14,14 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
+from workbench.analysis.listing.fields import INDEX
+from workbench.analysis.numbers import ranges_text
 from workbench.analysis.presets import Preset
 from workbench.cli.doctor import QT_LIBRARIES, X11_LIBRARIES, install_text, missing_libraries
 from workbench.cli.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable, refusing
 from workbench.cli.output import note, on_interrupt
 from workbench.run.events import Failed
+from workbench.run.kept.marks import NO_MARKS
 from workbench.run.library import Library
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
@@ -127,6 +130,7 @@ def make_window(session: Session, settings: QSettings, theme_name: str, device: 
     from workbench.ui.window.main import MainWindow
     from workbench.ui.worker import RunWorker
 
+    session.index = INDEX
     with refusing(SessionError):
         library = Library(session)
     theme = load_theme(theme_name if theme_name in THEME_NAMES else "dark")
@@ -203,10 +207,14 @@ def _name_kernels(window: MainWindow) -> None:
 
 def _recorded_run(recording: Path, run_id: int) -> RunRecord:
     """The recording's run of that number, without its maps. Raises UsageError if there is none, SessionError."""
-    runs = {run.run_id: run for run in Session(recording, read_only=True).summaries()}
-    if run_id not in runs:
-        raise UsageError(f"run is {run_id}; {recording.name} has {', '.join(map(str, runs))}")
-    return runs[run_id]
+    session = Session(recording, read_only=True)
+    marks, numbers = session.marks(), session.numbers()
+    if run_id in numbers and marks.get(run_id, NO_MARKS).deleted:
+        raise UsageError(f"run {run_id} of {recording.name} was deleted; File > Deleted runs in the window restores it")
+    if run_id not in numbers:
+        seen = [number for number in numbers if not marks.get(number, NO_MARKS).deleted]
+        raise UsageError(f"run is {run_id}; {recording.name} has {ranges_text(seen)}")
+    return session.summary(run_id)
 
 
 def _picture(app: QApplication, window: MainWindow, record: RunRecord, options: argparse.Namespace) -> int:

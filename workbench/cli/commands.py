@@ -13,6 +13,7 @@ from typing import Any
 
 from kernels.plain.launch_options import LAUNCH_OPTIONS, listed
 from workbench.analysis.estimate import ASK_ABOVE_SECONDS, duration_words, run_seconds
+from workbench.analysis.listing.fields import INDEX
 from workbench.analysis.presets import PRESETS
 from workbench.cli import exits
 from workbench.cli.exits import UsageError
@@ -35,7 +36,7 @@ def run(request: RunRequest, as_json: bool, trace: Path | None, session_path: Pa
 
     That is the run's own, also where its result cannot be printed or kept; it is 3 where a run that passed could not.
     """
-    session = Session(session_path) if session_path is not None else None
+    session = Session(session_path, index=INDEX) if session_path is not None else None
     if session is not None:
         with exits.refusing(SessionError):
             session.check()

@@ -44,7 +44,7 @@ class Library:
         self._listing = Listing((), self._column)
         if session.path.exists():
             session.check()
-            self._take_in(session)
+            self._take_in(session, session.numbers())
 
     def records(self) -> Runs:
         """Every run that is not deleted, in the order in which they came, without its maps and states."""
@@ -88,12 +88,17 @@ class Library:
     def open_recording(self, path: Path) -> Runs:
         """Read a recording's runs beside the others, or once more. Raises SessionError if it cannot be read."""
         recording = Session(path, read_only=True, source=self._label(path), index=self.session.index)
-        if not recording.numbers():
+        numbers = recording.numbers()
+        if not numbers:
             raise SessionError(f"{path.name} holds no runs")
         self.close_recording(recording.source)
         self._recordings[recording.source] = recording
-        self._take_in(recording)
-        return self.records().where(source=recording.source)
+        self._take_in(recording, numbers)
+        runs = self.records().where(source=recording.source)
+        if not runs:
+            self.close_recording(recording.source)
+            raise SessionError(f"{path.name} holds no runs but deleted ones")
+        return runs
 
     def close_recording(self, source: str) -> None:
         """Take the runs of a recording out again; its file is left as it is."""
@@ -102,22 +107,21 @@ class Library:
             self._listing = Listing((key for key in self._listing.keys if key.source != source), self._column)
             self._marks = {key: marks for key, marks in self._marks.items() if key.source != source}
 
-    def _take_in(self, session: Session) -> None:
+    def _take_in(self, session: Session, numbers: Sequence[int]) -> None:
         """List the runs of a file, with their marks."""
-        keys = [RunKey(session.source, number) for number in session.numbers()]
+        keys = (RunKey(session.source, number) for number in numbers)
         self._listing = Listing((*self._listing.keys, *keys), self._column)
         self._marks |= {RunKey(session.source, number): marks for number, marks in session.marks().items()}
 
-    def _column(self, name: str) -> dict[RunKey, Value]:
-        """A value of all runs by their keys, read from the indexes of their files. KeyError for an unknown name."""
-        if name not in self.session.index.names:
+    def _column(self, name: str) -> dict[str, dict[int, Value]]:
+        """A value of all runs by source and number, from the indexes of their files. KeyError for an unknown name."""
+        index = self.session.index
+        if name not in index.names:
             raise KeyError(name)
-        column: dict[RunKey, Value] = {}
-        for session in (self.session, *self._recordings.values()):
-            if session is not self.session or session.path.exists():
-                found = session.column(name)
-                column |= {RunKey(session.source, number): value for number, value in found.items()}
-        return column | {key: self.session.index.of(record)[name] for key, record in self._own.items()}
+        found = {source: recording.column(name) for source, recording in self._recordings.items()}
+        found[""] = self.session.column(name) if self.session.path.exists() else {}
+        found[""] |= {key.number: index.of(record)[name] for key, record in self._own.items()}
+        return found
 
     def _label(self, path: Path) -> str:
         """What the runs of a recording are said to come from: its name, with folders where another one has that name.

@@ -105,3 +105,11 @@ def test_a_mark_of_another_kind_is_no_reason_to_refuse_a_file(session: Session, 
     marks = Library(session).marks(RunKey("", 1))
     assert all(isinstance(getattr(marks, name), kind) for name, kind in (("name", str), ("note", str)))
     assert len(Library(session).records()) == 3
+
+
+def test_a_recording_of_deleted_runs_alone_is_refused_in_one_line(session: Session, tmp_path: Path) -> None:
+    session.mark(dict.fromkeys((1, 2, 3), Marks(deleted=True)))
+    library = Library(Session(tmp_path / "own.tilescope"))
+    with pytest.raises(SessionError, match=r"^runs\.tilescope holds no runs but deleted ones$"):
+        library.open_recording(session.path)
+    assert not library.records() and not library.deleted()

@@ -50,7 +50,7 @@ def test_runs_are_saved_to_go_on_with_or_to_be_only_read(
     titles = choose(monkeypatch, path)
     trigger(window, entry)
     assert titles == [asked]
-    assert window.status.currentMessage() == f"Saved 1 run(s) to {path}"
+    assert window.status.currentMessage() == f"Saved 1 run to {path}"
     assert Session(path).load(1).started.request.problem == Problem(16, 32, 8)
     if goes_on:
         Session(path).check()

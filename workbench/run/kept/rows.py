@@ -32,9 +32,8 @@ class Index:
         return " ".join(self.names)
 
     def of(self, record: RunRecord) -> dict[str, Value]:
-        """The values of `record` by name; of a run of which nothing can be read there are none."""
-        found = (None,) * len(self.names) if record.is_unreadable else self.values(record)
-        return dict(zip(self.names, found, strict=True))
+        """The values of `record` by name."""
+        return dict(zip(self.names, self.values(record), strict=True))
 
 
 def is_there(db: sqlite3.Connection, index: Index) -> bool:
@@ -55,14 +54,24 @@ def prepare(db: sqlite3.Connection, index: Index) -> None:
 def write(db: sqlite3.Connection, index: Index, rows: Iterable[tuple[int, dict[str, Value]]]) -> None:
     """Keep the values of runs by their number, in an index that is there."""
     places = ", ?" * len(index.names)
-    filled = ((number, *values.values()) for number, values in rows)
+    filled = ((number, *map(_storable, values.values())) for number, values in rows)
     db.executemany(f"insert or replace into {_TABLE} values (?{places})", filled)
+
+
+def _storable(value: Value) -> Value:
+    """A whole number that SQLite has no room for, as a seed may be, is kept as the nearest it has."""
+    return float(value) if isinstance(value, int) and abs(value) >= 2**63 else value
 
 
 def column(db: sqlite3.Connection, name: str) -> dict[int, Value]:
     """One value of all runs that the index has, by number."""
-    found = db.execute(f'select id, "{name}" from {_TABLE}')
-    return {number: value.decode("utf-8", "replace") if isinstance(value, bytes) else value for number, value in found}
+    asked = f'select id, "{name}" from {_TABLE}'
+    try:
+        db.text_factory = str
+        return dict(db.execute(asked))
+    except sqlite3.OperationalError:  # somebody's text that is none
+        db.text_factory = lambda text: text.decode("utf-8", "replace")
+        return dict(db.execute(asked))
 
 
 def numbers(db: sqlite3.Connection, index: Index) -> tuple[list[int], list[int]]:

@@ -12,6 +12,8 @@ from workbench.run.record import RunKey, RunRecord
 
 T = TypeVar("T")
 
+Numbered = Mapping[int, Value]
+
 MOST_HELD = 512  # records: of a long run one has some 300 KB of samples
 
 
@@ -21,8 +23,8 @@ class Listing:
     It only grows: one from which runs were taken is another one.
     """
 
-    def __init__(self, keys: Iterable[RunKey], column: Callable[[str], Mapping[RunKey, Value]]) -> None:
-        """`column` gives a value of all runs by its name."""
+    def __init__(self, keys: Iterable[RunKey], column: Callable[[str], Mapping[str, Numbered]]) -> None:
+        """`column` gives a value of all runs by its name: by their sources, and there by their numbers."""
         self.keys = list(keys)
         self._read = column
         self._columns: dict[str, list[Value]] = {}
@@ -37,7 +39,7 @@ class Listing:
         """The value called `name` of every run. KeyError for a name that there is not."""
         if name not in self._columns:
             found = self._read(name)
-            self._columns[name] = [found.get(key) for key in self.keys]
+            self._columns[name] = [found[source].get(number) for source, number in self.keys]
         return self._columns[name]
 
 
@@ -106,6 +108,11 @@ class Runs(Sequence[RunRecord]):
         if isinstance(self._places, range) and self._places == range(len(self._places)):
             return list(values[: len(self._places)])
         return [values[place] for place in self._places]
+
+
+def having(records: Sequence[RunRecord], **values: Value) -> Sequence[RunRecord]:
+    """Of runs that are read as they are looked at, those that have `values`; of others all, as they cost nothing."""
+    return records.where(**values) if isinstance(records, Runs) else records
 
 
 class Held:

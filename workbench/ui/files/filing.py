@@ -26,12 +26,12 @@ class Filing:
         if path is not None:
             self._try(lambda: open_recording(path))
 
-    def save_runs(self, kind: str, save: Callable[[Path], int]) -> None:
-        """Ask where to, and write the session's runs as a `kind` of file; `save` returns their number."""
+    def save_runs(self, kind: str, save: Callable[[Path], object]) -> None:
+        """Ask where to, and write the session's runs as a `kind` of file; `save` returns how many."""
         kinds = f"Tilescope {kind}s (*{SUFFIX})"
         path = ask_where_to_save(self._parent, f"Save {kind}", f"{kind}{SUFFIX}", kinds)
         if path is not None:
-            self._try(lambda: self._say(f"Saved {save(path)} run(s) to {path}"))
+            self._try(lambda: self._say(f"Saved {save(path)} to {path}"))
 
     def save_picture(self, image: QImage) -> None:
         """The clipboard first: whoever cancels the file dialog has the picture all the same."""

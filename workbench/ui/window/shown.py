@@ -56,11 +56,12 @@ class ShownRun:
 
     def show_last(self) -> None:
         """Show the last finished run that the session already holds, with its settings in the form, if there is one."""
-        own = [run for run in self._library.records() if not run.source and isinstance(run.end, Finished)]
-        if own:
-            self._results.select(own[-1].key)
-            self._controls.set_request(own[-1].started.request)
-            self.show(own[-1])
+        own = reversed(self._library.records().where(source=""))
+        last = next((run for run in own if isinstance(run.end, Finished)), None)
+        if last is not None:
+            self._results.select(last.key)
+            self._controls.set_request(last.started.request)
+            self.show(last)
 
     def take(self, grown: Grown) -> None:
         """The live run has grown; a panel only takes note of that, and draws on the next frame."""
