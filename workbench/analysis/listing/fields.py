@@ -88,6 +88,16 @@ def _ratio(record: RunRecord) -> Value:
     return None if ratio is None else ratio.baseline_over_kernel
 
 
+def _revision(record: RunRecord) -> Value:
+    """What tells the source of one kernel from an earlier one."""
+    return (record.started.provenance.revision or record.started.provenance.source_sha256)[:8]
+
+
+def _warnings(record: RunRecord) -> Value:
+    """How many warnings the device gave while it was watched."""
+    return None if record.device_state is None else len(record.device_state.warnings)
+
+
 _ASKED = [
     *_asked(Problem, lambda record: record.started.request.problem),
     *_asked(TileConfig, lambda record: record.launched_tile),
@@ -108,6 +118,9 @@ _OWN = [
     Field("backend", lambda record: record.backend, "SDPA backend", is_word=True),
     Field("started", lambda record: record.started.started_at, "started", is_word=True),
     Field("ratio", _ratio, "SDPA / kernel"),
+    Field("warnings", _warnings, "warnings"),
+    Field("flops", lambda record: float(record.started.request.problem.flops), "flops"),
+    Field("revision", _revision, "revision", is_word=True),
     *(_measured(metric) for metric in METRICS),
     *(_measured(metric, "baseline", "sdpa_") for metric in METRICS if metric.name in ("figure", "max_abs_error")),
 ]
@@ -129,9 +142,30 @@ def _words(record: RunRecord) -> Value:
     return " ".join([*(str(_value(field, record) or "") for field in _WORDS), message[:200]]).lower()
 
 
+SETTING = tuple(
+    field.name
+    for field in (*_asked(Problem, lambda r: r), *_asked(RunRequest, lambda r: r))
+    if field.name not in ("sdpa", "rtol", "atol")
+)
+SETTING += ("state", "mode", "backend", "torch", "triton", "revision")
+"""What often is the same for all runs of a list, and is then said once; the tile is what is explored."""
+
+_BETWEEN = "\x1f"
+
+
+def _setting(record: RunRecord) -> Value:
+    return _BETWEEN.join(str(_value(_BY_NAME[name], record)) for name in SETTING)
+
+
+def parts_of_setting(setting: Value) -> list[str]:
+    """The values of SETTING, in its order, of which the index has one text."""
+    return str(setting).split(_BETWEEN)
+
+
+_BY_NAME = {field.name: field for field in _OF_RECORDS}
 INDEX = Index(
-    (*(field.name for field in _OF_RECORDS), "words"),
-    lambda record: (*(_value(field, record) for field in _OF_RECORDS), _words(record)),
+    (*_BY_NAME, "words", "setting"),
+    lambda record: (*(_value(field, record) for field in _OF_RECORDS), _words(record), _setting(record)),
 )
 """What a session file keeps of each run beside it."""
 

@@ -152,16 +152,20 @@ def _test(field: Field, sign: str, value: str) -> tuple[Test, bool]:
     if field.is_word:
         return _word_test(field, sign, value)
     if _BETWEEN in value and sign in (":", "="):
-        (low, _), (high, _) = (_number(field, part) for part in value.split(_BETWEEN, 1))
-        return lambda found: isinstance(found, int | float) and low <= found <= high, False
+        low, high = (_number(field, part)[0] for part in value.split(_BETWEEN, 1))
+        return (lambda found: isinstance(found, int | float) and low <= found <= high), False
     number, half = _number(field, value)
+
+    def equal(found: float) -> bool:
+        return abs(found - number) <= half
+
     tests: dict[str, Callable[[float], bool]] = {
         "<": lambda found: found < number,
         "<=": lambda found: found <= number,
         ">": lambda found: found > number,
         ">=": lambda found: found >= number,
     }
-    test = tests.get(sign, lambda found: abs(found - number) <= half)
+    test = tests.get(sign, equal)
     if sign == "!=":
         return lambda found: not isinstance(found, int | float) or test(found), True
     return lambda found: isinstance(found, int | float) and test(found), False

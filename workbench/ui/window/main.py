@@ -12,7 +12,7 @@ from PyQt6.QtGui import QAction, QCloseEvent, QImage
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from workbench.run.events import Failed, Log, Ready, Started
-from workbench.run.library import Library
+from workbench.run.library import Copied, Library
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
 from workbench.ui.files.filing import Filing
@@ -112,8 +112,8 @@ class MainWindow(QMainWindow):
         """The file in which this session's runs are kept."""
         return self._library.session.path
 
-    def save_session(self, path: Path, as_recording: bool = False) -> int:
-        """Write this session's runs to `path`; returns their number. Raises SessionError."""
+    def save_session(self, path: Path, as_recording: bool = False) -> Copied:
+        """Write this session's runs to `path`; returns how many. Raises SessionError."""
         return self._library.save_copy(path, sealed=as_recording)
 
     def widget_names(self) -> tuple[str, ...]:
