@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import floor, isfinite, isnan, log10
 
 SIGNIFICANT_DIGITS = 4
@@ -67,6 +68,21 @@ def unbroken(text: str) -> str:
 def format_time(us: float) -> str:
     """`us` microseconds with its unit, in at most four significant digits: 762.6 µs, 1.41 ms, 2.3 s."""
     return " ".join(_number_and_unit(us))
+
+
+@dataclass(frozen=True)
+class TimeUnit:
+    """A unit for many times that stand together: its `name`, and how many microseconds it has."""
+
+    name: str
+    us: float
+
+    def said(self, us: float) -> str:
+        """The bare number of `us` microseconds in this unit, in four significant digits."""
+        return number(us / self.us) if isfinite(us) else "n/a"
+
+
+MICROSECONDS, MILLISECONDS = TimeUnit("µs", 1.0), TimeUnit("ms", 1e3)
 
 
 def format_range(low_us: float, high_us: float) -> str:

@@ -80,6 +80,8 @@ def _state(record: RunRecord) -> Value:
         return "wrong"
     if isinstance(record.end, Failed):
         return "stopped" if record.end.kind == "cancelled" else record.end.kind
+    if record.error("kernel") is None:
+        return "unchecked"
     return "unfinished" if record.end is None else "passed"
 
 
@@ -110,7 +112,7 @@ _OWN = [
     Field("state", _state, "state", is_word=True),
     Field("failed", lambda record: int(isinstance(record.end, Failed)), "failed", is_flag=True),
     Field("wrong", lambda record: int(record.is_wrong()), "wrong", is_flag=True),
-    Field("passed", lambda record: int(_state(record) == "passed"), "passed", is_flag=True),
+    Field("passed", lambda record: int(record.passed and _state(record) == "passed"), "passed", is_flag=True),
     Field("device", lambda record: record.started.device.name, "device", is_word=True),
     Field("mode", lambda record: record.started.device.mode, "mode", is_word=True),
     Field("torch", lambda record: record.started.device.torch, "torch", is_word=True),
@@ -147,7 +149,7 @@ SETTING = tuple(
     for field in (*_asked(Problem, lambda r: r), *_asked(RunRequest, lambda r: r))
     if field.name not in ("sdpa", "rtol", "atol")
 )
-SETTING += ("state", "mode", "backend", "torch", "triton", "revision")
+SETTING += ("state", "passed", "mode", "backend", "torch", "triton", "revision")
 """What often is the same for all runs of a list, and is then said once; the tile is what is explored."""
 
 _BETWEEN = "\x1f"
