@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 from kernels.plain.tiles import AUTO_SPLITS, TileConfig
@@ -69,6 +70,16 @@ def _measured(metric: Metric, role: Role = "kernel", prefix: str = "") -> Field:
     return Field(f"{prefix}{metric.name}", find, f"{prefix.replace('_', ' ')}{metric.title}", metric.unit)
 
 
+def _error(record: RunRecord, role: Role) -> Value:
+    error = record.error(role)
+    return None if error is None else error.max_abs
+
+
+def _spread(record: RunRecord) -> Value:
+    kernel = record.measurement("kernel")
+    return None if kernel is None else kernel.latency.p80 - kernel.latency.p20
+
+
 def _splits(record: RunRecord) -> Value:
     splits = record.launched_tile.splits
     return None if splits == AUTO_SPLITS else splits
@@ -117,7 +128,7 @@ _OWN = [
     Field("mode", lambda record: record.started.device.mode, "mode", is_word=True),
     Field("torch", lambda record: record.started.device.torch, "torch", is_word=True),
     Field("triton", lambda record: record.started.device.triton, "triton", is_word=True),
-    Field("backend", lambda record: record.backend, "SDPA backend", is_word=True),
+    Field("backend", lambda record: record.backend or None, "SDPA backend", is_word=True),
     Field("started", lambda record: record.started.started_at, "started", is_word=True),
     Field("ratio", _ratio, "SDPA / kernel"),
     Field("warnings", _warnings, "warnings"),
@@ -125,6 +136,9 @@ _OWN = [
     Field("revision", _revision, "revision", is_word=True),
     *(_measured(metric) for metric in METRICS),
     *(_measured(metric, "baseline", "sdpa_") for metric in METRICS if metric.name in ("figure", "max_abs_error")),
+    Field("max_abs_error", partial(_error, role="kernel"), "max error"),  # known before any time is
+    Field("sdpa_max_abs_error", partial(_error, role="baseline"), "sdpa max error"),
+    Field("spread", _spread, "p80 − p20", "µs"),
 ]
 # What the engine made of a request stands for what was asked, where both have a name.
 _OF_RECORDS = (*({field.name: field for field in (*_ASKED, *_OWN)}).values(),)

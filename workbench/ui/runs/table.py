@@ -14,7 +14,7 @@ from workbench.ui.places import Place
 from workbench.ui.runs.columns import COLUMNS, tsv
 from workbench.ui.runs.header import Header
 from workbench.ui.runs.line import SharedLine
-from workbench.ui.runs.model import RunsModel, RunsProxy
+from workbench.ui.runs.model import RunsModel
 from workbench.ui.text.whole_words import WholeWords
 from workbench.ui.theme import Theme
 
@@ -65,8 +65,6 @@ class ResultsTable(QWidget):
         super().__init__(parent)
         self.setObjectName(self.name)
         self._runs = RunsModel(theme, self)
-        self._proxy = RunsProxy(self)
-        self._proxy.setSourceModel(self._runs)
         self._view = RunsView()
         self._selecting = False
         self._line = SharedLine()
@@ -74,8 +72,8 @@ class ResultsTable(QWidget):
         self.header = Header(self._view, self._runs)
         self._runs.reshaped.connect(lambda: self._line.set_parts(self._runs.shared.parts))
 
-    def records(self) -> tuple[RunRecord, ...]:
-        """All runs, in the order in which they came."""
+    def records(self) -> Sequence[RunRecord]:
+        """All runs, in the order in which they came, whatever is shown of them."""
         return self._runs.records()
 
     def set_records(self, records: Sequence[RunRecord]) -> None:
@@ -94,7 +92,7 @@ class ResultsTable(QWidget):
         row = self._runs.row_of(key)
         if row is None:
             return
-        index = self._proxy.mapFromSource(self._runs.index(row, 0))
+        index = self._runs.index(row, 0)
         self._selecting = True
         self._view.setCurrentIndex(index)
         self._selecting = False
@@ -102,8 +100,8 @@ class ResultsTable(QWidget):
 
     def selected(self) -> RunRecord | None:
         """The current run, or None."""
-        index = self._proxy.mapToSource(self._view.currentIndex())
-        return self._runs.records()[index.row()] if index.isValid() else None
+        index = self._view.currentIndex()
+        return self._runs.record(index.row()) if index.isValid() else None
 
     def apply_theme(self, theme: Theme) -> None:
         """Take the colours of `theme`."""
@@ -114,22 +112,21 @@ class ResultsTable(QWidget):
 
         Beside it what the picture must say: where there are more rows than fit into one, it has the first of them.
         """
-        shown = (self._proxy.mapToSource(self._proxy.index(row, 0)).row() for row in range(self._proxy.rowCount()))
-        records = [self._runs.records()[row] for row in shown]
+        count = self._runs.rowCount()
         other = ResultsTable(self._runs.theme)
         other.header.take(self.header.kept())
         rows, header = other._view.verticalHeader(), other._view.horizontalHeader()
         assert rows is not None and header is not None
         above = other._line.sizeHint().height() + header.sizeHint().height()
         most = max(1, int(MOST_PIXELS / scale - above) // rows.defaultSectionSize())
-        other.set_records(records[:most])
+        other.set_records([self._runs.record(row) for row in range(min(most, count))])
         for way in (other._view.setHorizontalScrollBarPolicy, other._view.setVerticalScrollBarPolicy):
             way(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         frame = 2 * other._view.frameWidth()
         line = other._line.sizeHint().height() if other._runs.shared.parts else 0
         height = line + header.sizeHint().height() + max(EMPTY_ROWS * rows.defaultSectionSize(), rows.length()) + frame
         other.resize(max(header.length() + frame, self.width()), height)
-        left_out = (f"the first {most:,} of {len(records):,} runs, as sorted",) if len(records) > most else ()
+        left_out = (f"the first {most:,} of {count:,} runs, as sorted",) if count > most else ()
         return other, left_out
 
     def copy_selected(self) -> None:
@@ -140,20 +137,18 @@ class ResultsTable(QWidget):
 
     def copy_all(self) -> None:
         """Put all runs on the clipboard, in the order shown."""
-        self._copy(range(self._proxy.rowCount()))
+        self._copy(range(self._runs.rowCount()))
 
     def _copy(self, rows: Sequence[int]) -> None:
         clipboard = QGuiApplication.clipboard()
         if not rows or clipboard is None:
             return
-        records = self._runs.records()
-        sources = (self._proxy.mapToSource(self._proxy.index(row, 0)).row() for row in rows)
-        clipboard.setText(tsv([records[row] for row in sources]))
+        clipboard.setText(tsv([self._runs.record(row) for row in rows]))
 
     def _build(self) -> None:
         view = self._view
         view.setAccessibleName(self.title)
-        view.setModel(self._proxy)
+        view.setModel(self._runs)
         view.setSortingEnabled(True)
         view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -212,7 +207,7 @@ class ResultsTable(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._use.setEnabled(self.selected() is not None)
         self._copy_some.setEnabled(self.selected() is not None)
-        self._copy_all.setEnabled(self._proxy.rowCount() > 0)
+        self._copy_all.setEnabled(self._runs.rowCount() > 0)
         menu.addActions([self._use, self._copy_some, self._copy_all])
         viewport = self._view.viewport()
         assert viewport is not None
