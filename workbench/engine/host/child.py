@@ -17,7 +17,7 @@ from typing import Protocol, cast
 
 from workbench.engine.host.parent import die_with_parent
 from workbench.engine.host.stopping import StopFlag
-from workbench.run.events import CeilingsRequest, Failed, Ready, Send
+from workbench.run.events import CeilingsRequest, Failed, Progress, Ready, Send
 from workbench.run.request import RunRequest
 
 # The interpreter takes all the CPU there is; at this niceness the window beside it still gets its turn in time.
@@ -71,6 +71,7 @@ def serve(connection: Connection, log: Connection, job_path: str, device: str, p
 def _start(job_path: str, device: str, send: Callable[[object], None]) -> Job | None:
     """Import the job and announce it; None after a failure that the parent has been told."""
     try:
+        send(Progress("starting the engine: importing torch"))
         job = cast(Job, importlib.import_module(job_path))
     except Exception as error:
         remedy = "python main.py doctor names what is missing and how to install it."
@@ -78,6 +79,7 @@ def _start(job_path: str, device: str, send: Callable[[object], None]) -> Job | 
         send(Failed("launch", f"the engine could not start: {type(error).__name__}: {error}", remedy))
         return None
     try:
+        send(Progress("starting the engine: looking at the device, importing Triton"))
         ready = job.prepare(device)
         if ready.device.mode == "interpreter":
             os.nice(YIELDING)

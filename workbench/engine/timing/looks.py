@@ -91,9 +91,7 @@ class Looks:
             if key is not None and look.by == "profiler":
                 self._known[key] = replace(look, by="earlier", lost=0)
         lost = latency.lost_sessions + look.lost
-        return replace(
-            latency, kernel_us=look.us, kernel_names=look.names, kernel_us_by=look.by, lost_sessions=lost
-        )
+        return replace(latency, kernel_us=look.us, kernel_names=look.names, kernel_us_by=look.by, lost_sessions=lost)
 
     def _look(self, launch: Launch, gpu: Gpu, stop: StopFlag, is_warm: bool) -> _Look:
         clock = CudaClock(gpu)
