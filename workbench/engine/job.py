@@ -26,10 +26,10 @@ from workbench.engine.timing.looks import Looks
 from workbench.run.ceilings import NOT_MEASURED, Ceilings, CeilingsError, best_fit, kept_ceilings, save_ceilings
 from workbench.run.device_state import DeviceFacts
 from workbench.run.environment import DeviceInfo, find_kernel
-from workbench.run.events import CeilingsMeasured, Finished, Log, Ready, Send, Started
+from workbench.run.events import CeilingsMeasured, Finished, Log, Progress, Ready, Send, Started
 from workbench.run.request import RunRequest
 
-__all__ = ["describe_failure", "is_broken", "measure_ceilings", "prepare", "run"]
+__all__ = ["describe_failure", "is_broken", "measure_ceilings", "prepare", "run", "use_rest"]
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,14 @@ def run(request: RunRequest, send: Send, stop: StopFlag) -> None:
         _is_spoiled = True
         raise
     send(Finished(time.perf_counter() - began))
-    if info.mode == "cuda":
-        settled.looks.start_profiler(Gpu())  # now that nobody waits
+
+
+def use_rest(send: Send) -> None:
+    """Do what a later run would wait for; called when nothing has been asked for in a while."""
+    settled = _known()
+    if settled.ready.device.mode == "cuda" and settled.looks.needs_profiler(Gpu()):
+        send(Progress("starting the profiler, which takes some seconds once"))
+        settled.looks.start_profiler(Gpu())
 
 
 def measure_ceilings(send: Send, stop: StopFlag) -> None:
@@ -109,7 +115,6 @@ def measure_ceilings(send: Send, stop: StopFlag) -> None:
     info = settled.ready.device
     if info.mode != "cuda":
         raise InvalidRequestError(f"device is {info.name}; the ceilings are {NOT_MEASURED}")
-    settled.looks.await_start(stop)
     ceilings = measured_ceilings(info, send, stop, monitor=settled.monitor, facts=_facts(settled.address))
     try:
         save_ceilings(ceilings)

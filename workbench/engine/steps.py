@@ -159,9 +159,6 @@ class Run:
 
         A dying run still says what the device did.
         """
-        if self._looks.is_starting():
-            self._phase("waiting for the profiler to start, which would disturb the timing")
-            self._looks.await_start(self._stop)
         breakable = launches
         if self._mode == "interpreter":
             breakable = {role: self._stop.interruptible()(launch) for role, launch in launches.items()}

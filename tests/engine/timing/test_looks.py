@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,7 +9,7 @@ import pytest
 
 from tests.engine.timing.fake_bench import REQUEST, Bench
 from tests.engine.timing.fake_gpu import COLD_US, FakeGpu
-from workbench.engine.host.stopping import StopFlag, StoppedError
+from workbench.engine.host.stopping import StopFlag
 from workbench.engine.timing.clocks import Launch
 from workbench.engine.timing.looks import Looks
 from workbench.engine.timing.profiling import Activity
@@ -125,44 +124,25 @@ def test_what_only_events_said_is_asked_for_again_once_the_profiler_is_there() -
     assert look(looks, gpu, launch, key="problem").kernel_us_by == "profiler"
 
 
-class SlowProfiler(FakeGpu):
-    """Its profiler has started when `may_start` is set."""
-
-    def __init__(self) -> None:
-        super().__init__(has_profiled=False)
-        self.may_start = threading.Event()
-        self.starts = 0
-
-    def profile(self, body: Callable[[], None]) -> list[Activity]:
-        self.starts += 1
-        self.may_start.wait()
-        self.has_profiled = True
-        return []
-
-
-def test_the_profiler_starts_once_and_only_what_it_would_disturb_waits() -> None:
-    gpu, looks = SlowProfiler(), Looks()
-    looks.await_start(StopFlag())  # of nothing
+def test_the_profiler_is_started_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu, looks = FakeGpu(has_profiled=False), Looks()
+    starts: list[object] = []
+    monkeypatch.setattr(gpu, "profile", starts.append)
+    assert looks.needs_profiler(gpu)
     looks.start_profiler(gpu)
     looks.start_profiler(gpu)
-    assert looks.is_starting()
-    stop = StopFlag()
-    stop._on_signal(0, None)
-    with pytest.raises(StoppedError):
-        looks.await_start(stop)
-    gpu.may_start.set()
-    looks.await_start(StopFlag())
-    looks.start_profiler(gpu)
-    assert not looks.is_starting() and gpu.has_profiled and gpu.starts == 1
+    assert len(starts) == 1 and not looks.needs_profiler(gpu)
 
 
-def test_a_profiler_that_cannot_start_is_said_in_the_log(capfd: pytest.CaptureFixture[str]) -> None:
-    gpu, looks = FakeGpu(has_profiled=False, has_profiler=False), Looks()
+def test_a_profiler_that_cannot_start_is_said_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    gpu, looks = FakeGpu(has_profiled=False), Looks()
 
     def refuse(body: Callable[[], None]) -> list[Activity]:
         raise RuntimeError("CUPTI is in use")
 
-    gpu.profile = refuse  # type: ignore[method-assign]
+    monkeypatch.setattr(gpu, "profile", refuse)
     looks.start_profiler(gpu)
-    looks.await_start(StopFlag())
-    assert "the profiler cannot be started: " in capfd.readouterr().err and not gpu.has_profiled
+    assert "the profiler cannot be started: " in capfd.readouterr().err
+    assert not gpu.has_profiled and not looks.needs_profiler(gpu), "nor is it tried again and again"

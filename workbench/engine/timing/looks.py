@@ -1,14 +1,13 @@
 """What of a launch is the GPU's own: looked at when all that is timed has been timed, by the profiler once it is there.
 
-The profiler takes seconds to start (3.3 to 4.9 s on an H200 with torch 2.11), all of it outside Python. No run waits for
-that: until it has started, CUDA events say how long a launch takes, and it starts in a thread of its own when a run has
-ended. What must not be disturbed waits for it to end.
+The profiler takes seconds to start: 3.7 to 4.9 s on an H200 with torch 2.11, all of it outside Python. No run waits for
+that: until it has started, CUDA events say how long a launch takes, and it is started when nothing has been asked for in
+a while. (In a thread beside a run it took longer, and slowed that run as well.)
 """
 
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
@@ -27,7 +26,6 @@ LOOKED_AT = 20
 HOLD_ACTIVITY = "spin_kernel"  # what `Gpu.hold` leaves in the profiler's records
 # Clocks have not fallen after so short a pause: what was timed just before has warmed the GPU.
 WARM_S = 0.05
-WAITING_LOOK_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -45,23 +43,22 @@ class Looks:
 
     def __init__(self) -> None:
         self._known: dict[Hashable, _Look] = {}
-        self._starting: threading.Thread | None = None
+        self._was_started = False
 
     def start_profiler(self, gpu: Gpu) -> None:
-        """Start the profiler in a thread, once, without waiting for it. Where it cannot be, events do without."""
-        if self._starting is None and not gpu.has_profiled:
-            self._starting = threading.Thread(target=_start, args=(gpu,), name="profiler-start", daemon=True)
-            self._starting.start()
+        """Start the profiler, which takes seconds; tried once. Where it cannot be started events do without it."""
+        if not self.needs_profiler(gpu):
+            return
+        self._was_started = True
+        nothing: Callable[[], None] = gpu.synchronize
+        try:
+            gpu.profile(nothing)
+        except Exception as error:
+            print(f"the profiler cannot be started: {describe_failure(error).message}", file=sys.stderr, flush=True)
 
-    def is_starting(self) -> bool:
-        """Whether the profiler is being started right now, which disturbs what is timed meanwhile."""
-        return self._starting is not None and self._starting.is_alive()
-
-    def await_start(self, stop: StopFlag) -> None:
-        """Wait until the profiler has started, or cannot be."""
-        while self._starting is not None and self._starting.is_alive():
-            stop.check()
-            self._starting.join(WAITING_LOOK_S)
+    def needs_profiler(self, gpu: Gpu) -> bool:
+        """Whether it has not been started yet, in vain or not."""
+        return not self._was_started and not gpu.has_profiled
 
     def at(
         self,
@@ -114,12 +111,3 @@ class Looks:
 
         found = profiled_launches(session, LOOKED_AT)
         return _Look(float(np.median(found.spans)), found.names, found.lost)
-
-
-def _start(gpu: Gpu) -> None:
-    """Profile nothing, which starts it; that it cannot be goes into the log."""
-    nothing: Callable[[], None] = gpu.synchronize
-    try:
-        gpu.profile(nothing)
-    except Exception as error:
-        print(f"the profiler cannot be started: {describe_failure(error).message}", file=sys.stderr, flush=True)
