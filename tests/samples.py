@@ -109,13 +109,13 @@ def make_record(
     passed: bool = True,
     failure: Failed | None = None,
     launches: int = 50,
-    protocol: str = "article",
+    protocol: str = "block",
     device_state: DeviceState | None = None,
     interval: Interval | None = None,
 ) -> RunRecord:
     """A finished run (or one that ended in `failure`, then with nothing measured).
 
-    Under `article` its launches are a fixed number, under others ROUNDS rounds in which kernel and SDPA took turns.
+    Under `block` its launches are a fixed number, under others ROUNDS rounds in which kernel and SDPA took turns.
     Both have the `interval` that is given, else that of their samples.
     """
     problem = problem or Problem(128, 512, 64, seed=run_id)
@@ -137,7 +137,7 @@ def make_record(
     states = _states(tile, problem.n, m_tile, m_running, l_running)
     end = Finished(seconds=0.5)
     record = RunRecord(run_id, started, tuple(checks), (), tuple(measured), states, end, device_state=device_state)
-    return _in_turns(record) if protocol != "article" and launches else record
+    return _in_turns(record) if protocol != "block" and launches else record
 
 
 def _in_turns(record: RunRecord) -> RunRecord:
@@ -166,10 +166,10 @@ def _states(tile: TileConfig, n: int, m_tile: FloatArray, m_running: FloatArray,
     return TileStates(*sizes, m_tile, m_running, l_running, m_error=1e-7, l_error=2e-7, bit_equal=True)
 
 
-def make_latency(samples: FloatArray, protocol: str = "article", device: DeviceInfo = GPU) -> Latency:
+def make_latency(samples: FloatArray, protocol: str = "block", device: DeviceInfo = GPU) -> Latency:
     """`samples` (us) as a run under `protocol` reports them, with the interval that they have."""
     launches = len(samples)
-    fixed = protocol == "article"
+    fixed = protocol == "block"
     starts = np.array([part[0] for part in np.array_split(np.arange(launches), ROUNDS) if len(part)], dtype=np.int64)
     return Latency(
         protocol,

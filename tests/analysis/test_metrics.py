@@ -38,7 +38,7 @@ def measurement(
     clock: str = "cuda events",
     block_us: float | None = None,
 ) -> Measurement:
-    """Under `article` with the average of its block, which is that of the samples unless it is given."""
+    """Under `block` with the average of its block, which is that of the samples unless it is given."""
     found = make_record(problem=Problem(8, 16, 4)).measurement(role)
     assert found is not None
     latency = replace(
@@ -80,22 +80,22 @@ def test_times_come_from_the_raw_samples() -> None:
 
 
 def test_every_figure_is_made_of_the_protocols_own() -> None:
-    """The article's is the average of its block; where there is none, and under other protocols, it is the median."""
-    article = measurement(samples=(8.0, 10.0, 16.0), block_us=5.0)
-    cold = replace(article, latency=replace(article.latency, protocol="cold", block_average_us=None))
-    old = replace(article, latency=replace(article.latency, block_average_us=None))
-    assert [m.latency.figure_us for m in (article, cold, old)] == [5.0, 10.0, 10.0]
-    names = [figure_text(m.latency) for m in (article, cold, old)]
-    assert names == [f"average of {article.latency.launches} launches", "median", "median"]
+    """Of the block protocol it is the block's average; without a block, and under other protocols, the median."""
+    block = measurement(samples=(8.0, 10.0, 16.0), block_us=5.0)
+    cold = replace(block, latency=replace(block.latency, protocol="cold", block_average_us=None))
+    old = replace(block, latency=replace(block.latency, block_average_us=None))
+    assert [m.latency.figure_us for m in (block, cold, old)] == [5.0, 10.0, 10.0]
+    names = [figure_text(m.latency) for m in (block, cold, old)]
+    assert names == [f"average of {block.latency.launches} launches", "median", "median"]
     for name in ("tflops", "bandwidth"):
-        fast, slow = (find_metric(name).value(m) for m in (article, cold))
+        fast, slow = (find_metric(name).value(m) for m in (block, cold))
         assert fast is not None and slow is not None and fast == pytest.approx(2 * slow)
-    fast, slow = times_floor(article, CEILINGS), times_floor(cold, CEILINGS)
+    fast, slow = times_floor(block, CEILINGS), times_floor(cold, CEILINGS)
     assert fast is not None and slow is not None and slow == pytest.approx(2 * fast)
     assert find_metric("block_average").value(cold) is None
 
 
-def test_the_ratio_of_articles_is_that_of_their_blocks() -> None:
+def test_the_ratio_under_block_is_that_of_their_blocks() -> None:
     """With the same relative bounds as the medians of single launches have."""
     kernel = known_to(measurement(samples=(10.0, 20.0, 30.0), block_us=16.0), 0.03, 0.03)
     baseline = known_to(measurement("baseline", samples=(40.0, 60.0, 80.0), block_us=56.0), 0.04, 0.04)
@@ -105,7 +105,7 @@ def test_the_ratio_of_articles_is_that_of_their_blocks() -> None:
 
 
 def test_records_of_earlier_versions_keep_only_averages_of_blocks() -> None:
-    """The H200's recordings are the article's; elsewhere a mean was kept under the same name."""
+    """The H200's recordings are of the block protocol; elsewhere a mean was kept under the same name."""
     for path in Path(__file__).resolve().parents[2].glob("assets/recordings/*.tilescope"):
         for record in Session(path, read_only=True).summaries():
             for role in ("kernel", "baseline"):
@@ -169,10 +169,10 @@ def test_the_floor_is_known_where_the_ceilings_are() -> None:
 def test_the_ratio_of_paired_rounds_counts_before_that_of_medians() -> None:
     record = make_record(1, protocol="cold")
     assert record.comparison is not None and comparable_ratio(record) == record.comparison.ratio
-    article = make_record(1)
-    kernel, baseline = (article.measurement(role) for role in ("kernel", "baseline"))
+    block = make_record(1)
+    kernel, baseline = (block.measurement(role) for role in ("kernel", "baseline"))
     assert kernel is not None and baseline is not None
-    assert comparable_ratio(article) == best_ratio(article) == ratio(kernel, baseline)
+    assert comparable_ratio(block) == best_ratio(block) == ratio(kernel, baseline)
     raced = Rechecked("kernel", 0.0, 1.0, False, True, "changed", True)
     assert comparable_ratio(replace(record, rechecked=(raced,))) is None
     assert best_ratio(replace(record, measured=())) is None

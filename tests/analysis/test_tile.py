@@ -1,4 +1,4 @@
-"""The tile that a run takes where its request leaves it open."""
+"""The tile and the protocol that a run takes where its request leaves them open."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import pytest
 
 from kernels import VARIANTS, KernelVariant, TileConfig
 from tests.samples import GPU, INTERPRETER, make_kernel
-from workbench.analysis.tile import launched_tile, with_chosen_tile
+from workbench.analysis.tile import launched_tile, with_chosen_protocol, with_chosen_tile
 from workbench.analysis.validate import find_faults
 from workbench.engine.announce import announced_kernels
 from workbench.run.environment import DeviceInfo
+from workbench.run.protocols import PROTOCOLS
 from workbench.run.request import Problem, RunRequest
 
 EVERYTHING = tuple(field.name for field in fields(TileConfig))
@@ -53,3 +54,13 @@ def test_splits_are_resolved_for_a_kernel_that_splits_and_1_for_any_other() -> N
     assert launched_tile(problem, by_rule, splitting, INTERPRETER).splits == 1
     assert launched_tile(problem, by_rule, whole, GPU).splits == 1
     assert launched_tile(problem, replace(by_rule, splits=1000), splitting, GPU).splits == 64, "no split without keys"
+
+
+@pytest.mark.parametrize("device", [GPU, INTERPRETER], ids=["gpu", "interpreter"])
+def test_an_open_protocol_is_one_that_the_device_takes_and_a_named_one_stays(device: DeviceInfo) -> None:
+    open_ = RunRequest(Problem(16, 16, 8))
+    chosen = with_chosen_protocol(open_, device)
+    assert chosen.protocol in PROTOCOLS and find_faults(open_, device) == find_faults(chosen, device) == ()
+    for name in PROTOCOLS:
+        named = replace(open_, protocol=name)
+        assert with_chosen_protocol(named, device) == named

@@ -66,7 +66,7 @@ def test_every_preset_can_run(preset: Preset) -> None:
         (replace(GOOD, tile=TileConfig(splits=2)), "splits", "2", "1"),
         (replace(GOOD, tile=TileConfig(splits=-1)), "splits", "-1", "auto, or 1 to 16777216"),
         (replace(GOOD, tile=TileConfig(splits=2**24 + 1)), "splits", "16777217", "auto, or 1 to 16777216"),
-        (replace(GOOD, protocol="fast"), "protocol", "'fast'", "article, cold, warm, graph, graph-cold, profiler"),
+        (replace(GOOD, protocol="fast"), "protocol", "'fast'", "auto, block, cold, warm, graph, graph-cold, profiler"),
         (replace(GOOD, max_seconds=0.0), "max_seconds", "0", "above 0 to 600"),
         (replace(GOOD, max_seconds=float("nan")), "max_seconds", "nan", "above 0 to 600"),
         (replace(GOOD, max_samples=0), "max_samples", "0", "1 to 1000000"),
@@ -154,12 +154,12 @@ def test_the_interpreter_takes_the_protocols_that_mean_something_there(protocol:
     request = replace(GOOD, protocol=protocol)
     assert faults(request) == {}
     found = faults(request, INTERPRETER)
-    if protocol in ("article", "warm"):
+    if protocol in ("block", "warm"):
         assert found == {}
     else:
         assert list(found) == ["protocol"]
         assert found["protocol"].startswith(f"protocol is {protocol}, which ")
-        assert found["protocol"].endswith("; on the interpreter allowed are article, warm")
+        assert found["protocol"].endswith("; on the interpreter allowed are block, warm")
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_the_interpreter_takes_the_protocols_that_mean_something_there(protocol:
 def test_a_cold_graph_needs_events_that_older_torch_lacks(torch: str, taken: bool) -> None:
     request, device = replace(GOOD, protocol="graph-cold"), replace(GPU, torch=torch)
     needs = f"protocol is graph-cold, which needs torch 2.8 or newer, and this is {torch}"
-    others = "allowed are article, cold, warm, graph, profiler"
+    others = "allowed are block, cold, warm, graph, profiler"
     assert faults(request, device) == ({} if taken else {"protocol": f"{needs}; {others}"})
     assert faults(replace(request, protocol="graph"), device) == {}
     assert "on the interpreter allowed are" in faults(request, replace(INTERPRETER, torch=torch))["protocol"]

@@ -101,8 +101,8 @@ def test_metrics_have_units_and_the_limits_are_printed_where_they_are_heeded() -
     half = kernel["metrics"]["half_width"]
     assert half["unit"] == "%" and half["value"] == pytest.approx(100 * kernel["latency"]["half_width"])
     assert kernel["metrics"]["median"] == {"value": kernel["latency"]["median"], "unit": "µs"}
-    article = result_object(make_record(1))
-    assert article["measuring"] == {"protocol": "article", "max_seconds": None, "max_samples": None}
+    block = result_object(make_record(1))
+    assert block["measuring"] == {"protocol": "block", "max_seconds": None, "max_samples": None}
 
 
 def test_what_was_timed_of_a_stopped_run_is_printed_as_partial() -> None:
@@ -255,8 +255,8 @@ def test_of_a_run_in_turns_both_fail_together() -> None:
     record = replace(make_record(1, protocol="graph"), measured=(), comparison=None, end=Failed("launch", "no capture"))
     results = result_object(record)["results"]
     assert [one["failure"]["message"] for one in results] == ["no capture"] * 2
-    article = replace(make_record(1), measured=(), end=Failed("launch", "no luck"))
-    results = result_object(article)["results"]
+    block = replace(make_record(1), measured=(), end=Failed("launch", "no luck"))
+    results = result_object(block)["results"]
     assert [one["failure"]["kind"] for one in results] == ["launch", "cancelled"]
 
 

@@ -36,10 +36,10 @@ def json_of(record: RunRecord) -> dict[str, Any]:
     return found
 
 
-def test_the_articles_figure_is_its_block_and_the_median_is_named_as_that_of_single_launches() -> None:
-    record = of_kernel("article", block_average_us=12.5, launches=50)
+def test_the_block_protocols_figure_is_its_block_and_the_median_is_named_as_that_of_single_launches() -> None:
+    record = of_kernel("block", block_average_us=12.5, launches=50)
     text = lines_of(record)
-    assert "average of 50 launches 12.5 µs, article protocol, cuda events" in text
+    assert "average of 50 launches 12.5 µs, block protocol, cuda events" in text
     assert "single launches: median 14.7 µs (14.6–14.8 µs at 95%), p20 14.7 µs, p80 14.7 µs; 50 launches" in text
     printed = json_of(record)
     latency, metrics = printed["latency"], printed["metrics"]
@@ -106,8 +106,8 @@ def test_a_run_that_ended_before_its_outputs_were_checked_again_says_so() -> Non
 
 
 def test_a_ratio_says_of_what_its_bounds_are() -> None:
-    article, paired = make_record(1), make_record(1, protocol="cold")
-    text = "\n".join(summary_lines(article))
+    block, paired = make_record(1), make_record(1, protocol="cold")
+    text = "\n".join(summary_lines(block))
     assert "at 95%, not timed in turns)" in text and "SDPA takes 0.5" in text
     assert "at 95%)" in "\n".join(summary_lines(paired))
     few = "\n".join(summary_lines(make_record(1, launches=3)))

@@ -79,7 +79,7 @@ def test_run_json_is_one_object_with_the_promised_fields(processes: Processes) -
     for one in result["results"]:
         assert one["status"] == "ok" and one["failure"] is None
         latency, samples = one["latency"], one["latency"]["samples"]
-        assert latency["unit"] == "us" and latency["protocol"] == "article" and latency["clock"] == "host"
+        assert latency["unit"] == "us" and latency["protocol"] == "block" and latency["clock"] == "host"
         assert latency["median"] == pytest.approx(np.median(samples))
         assert min(samples) <= latency["p20"] <= latency["median"] <= latency["p80"] <= max(samples)
         assert one["error"]["passed"] and one["error"]["rtol"] == 2e-3

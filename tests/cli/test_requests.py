@@ -16,6 +16,7 @@ from workbench.analysis.tolerances import ARTICLE_TOLERANCE, default_tolerance
 from workbench.cli.entry import FUNCTIONS, request_from, run_command_line
 from workbench.cli.exits import EXIT_INVALID, EXIT_PROGRAM, UsageError
 from workbench.cli.grammar import make_parser
+from workbench.run.protocols import AUTO_PROTOCOL
 from workbench.run.request import DTYPES, Problem, RunRequest
 
 EVERYTHING = tuple(field.name for field in fields(TileConfig))
@@ -94,21 +95,29 @@ def test_a_general_fault_is_said_before_anything_starts() -> None:
 @pytest.mark.parametrize("option", ["--max-seconds", "--max-samples"])
 def test_a_limit_that_the_protocol_does_not_heed_is_refused(option: str) -> None:
     with pytest.raises(UsageError) as refused:
-        request(option, "3")
-    words = f"{option} is for the protocols cold, warm, graph, graph-cold, profiler; article takes a fixed number"
+        request(option, "3", "--protocol", "block")
+    words = f"{option} is for the protocols cold, warm, graph, graph-cold, profiler; block takes a fixed number"
     assert str(refused.value).startswith(words)
-    made = request(option, "3", "--protocol", "warm")
-    assert 3 in (made.max_seconds, made.max_samples)
+    with pytest.raises(UsageError, match="block takes a fixed number"):
+        request(option, "3", "--device", "interpreter")  # whose usual protocol it is
+    for others in ((), ("--protocol", "warm")):
+        made = request(option, "3", *others)
+        assert 3 in (made.max_seconds, made.max_samples)
     with pytest.raises(UsageError, match=r"max s\w+ is -1; allowed are"):
         request(option, "-1")
 
 
-def test_help_names_the_inputs_the_panels_and_what_is_not_for_article(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_name_that_a_protocol_once_had_is_taken_for_it() -> None:
+    assert request("--protocol", "article") == request("--protocol", "block")
+    assert request().protocol == AUTO_PROTOCOL, "the device decides where nobody does"
+
+
+def test_help_names_the_inputs_the_panels_and_what_is_not_for_block(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         make_parser().parse_args(["screenshot", "--help"])
     assert left.value.code == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert said.count("not for article") == 2 and "controls (Setup)" in said and "results (Runs)" in said
+    assert said.count("not for block") == 2 and "controls (Setup)" in said and "results (Runs)" in said
     constant = said[said.index("constant: every value 0.5") :]
     assert "which flatters; zeros: every value 0: as constant" in constant
 

@@ -344,7 +344,7 @@ def test_the_backend_that_auto_takes_is_found_out(small: list[RunEvent]) -> None
         ),
         (
             RunRequest(Problem(8, 8, 8), device="interpreter", protocol="cold"),
-            "protocol is cold, which flushes the L2 cache of a GPU; on the interpreter allowed are article, warm",
+            "protocol is cold, which flushes the L2 cache of a GPU; on the interpreter allowed are block, warm",
         ),
         (RunRequest(Problem(8, 8, 300), device="interpreter"), "D is 300; allowed are 1 to 256"),
         (RunRequest(Problem(2**24, 2**24, 256), device="interpreter"), "needs"),

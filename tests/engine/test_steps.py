@@ -20,7 +20,7 @@ from workbench.engine.baselines.sdpa import make_baseline
 from workbench.engine.host.stopping import StopFlag, StoppedError
 from workbench.engine.timing.clocks import Gpu, Launch
 from workbench.engine.timing.looks import Looks
-from workbench.engine.timing.measure import TimedRun, time_article, time_in_turns
+from workbench.engine.timing.measure import TimedRun, time_block, time_in_turns
 from workbench.run.events import Comparison, Measured, Rechecked, RunEvent, TileStates
 from workbench.run.measurement import Latency
 from workbench.run.record import RunBuilder, RunRecord
@@ -69,7 +69,7 @@ def run_wild(monkeypatch: pytest.MonkeyPatch, request: RunRequest, wild: Wild) -
 
 
 @pytest.mark.parametrize("works", [1, 2], ids=["checked", "checked and warmed up"])
-@pytest.mark.parametrize("protocol", ["article", "warm"])
+@pytest.mark.parametrize("protocol", ["block", "warm"])
 @pytest.mark.parametrize("inputs", ["normal", "zeros"])
 def test_a_kernel_that_does_nothing_while_timed_is_found_out(
     monkeypatch: pytest.MonkeyPatch, inputs: str, protocol: str, works: int
@@ -164,15 +164,15 @@ def on_a_gpu(monkeypatch: pytest.MonkeyPatch, run: steps.Run) -> None:
     def in_turns(request: RunRequest, launches: object, gpu: Gpu, *others: object) -> TimedRun:
         return time_in_turns(request, launches, None, *others)  # type: ignore[arg-type]
 
-    def article(role: object, name: str, launch: Launch, plan: object, gpu: Gpu, *others: object) -> Latency:
-        return time_article(role, name, launch, plan, None, *others)  # type: ignore[arg-type]
+    def block(role: object, name: str, launch: Launch, plan: object, gpu: Gpu, *others: object) -> Latency:
+        return time_block(role, name, launch, plan, None, *others)  # type: ignore[arg-type]
 
     monkeypatch.setattr(steps, "time_in_turns", in_turns)
-    monkeypatch.setattr(steps, "time_article", article)
+    monkeypatch.setattr(steps, "time_block", block)
     run._gpu = FakeGpu()
 
 
-@pytest.mark.parametrize("protocol", ["article", "warm"])
+@pytest.mark.parametrize("protocol", ["block", "warm"])
 @pytest.mark.parametrize("error", [StoppedError, RuntimeError], ids=["stop", "CUDA error"])
 @pytest.mark.parametrize("at", ["kernel", "baseline"])
 def test_an_end_while_profiling_loses_nothing_that_was_measured(
@@ -200,7 +200,7 @@ def test_an_end_while_profiling_loses_nothing_that_was_measured(
     assert kernel is not None and kernel.latency.kernel_us == (None if at == "kernel" else 3.0)
 
 
-@pytest.mark.parametrize("protocol", ["article", "warm"])
+@pytest.mark.parametrize("protocol", ["block", "warm"])
 def test_what_the_profiler_says_amends_what_was_measured(monkeypatch: pytest.MonkeyPatch, protocol: str) -> None:
     """When all that is timed has been timed and checked; and a backend that its kernels prove counts."""
     request = replace(REQUEST, protocol=protocol)

@@ -56,7 +56,7 @@ def flush_buffer() -> torch.Tensor:
     return torch.empty(size, dtype=torch.int8, device="cuda")
 
 
-def article(launch: Launch, scores: int) -> float:
+def block(launch: Launch, scores: int) -> float:
     """The average of one block, which is longer for small problems."""
     count = 100 if scores <= 256 * 512 else 50 if scores <= 512 * 2048 else 20
     for _ in range(10):
@@ -172,5 +172,5 @@ if __name__ == "__main__":
     m, n, _, batch, heads = map(int, sys.argv[3:8])
     scores = batch * heads * m * n
     for name in sys.argv[1 + WORDS :]:
-        found = [article(one, scores) for one in both] if name == "article" else medians(makes[name], both)
+        found = [block(one, scores) for one in both] if name == "block" else medians(makes[name], both)
         print(name, *found, flush=True)

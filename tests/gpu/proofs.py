@@ -54,7 +54,7 @@ class Proofs:
         self._kept = Kept()
 
     def run_all(self) -> None:
-        """Make all runs in one window, the article's first and the profiler's last: CUPTI stays."""
+        """Make all runs in one window, the block protocol's first and the profiler's last: CUPTI stays."""
         window = RedrawnWindow(self._folder, "cuda")
         try:
             for protocol, case in product(PROTOCOLS, CASES):
@@ -98,9 +98,9 @@ class Proofs:
         }
 
     def is_launch_bound(self, case: Case, protocol: str, role: Role) -> bool:
-        """Whether the figure is that of the launches: the article's, whose launches nothing holds back, of a kernel
-        that takes the GPU less than LAUNCH_US by the profiler."""
-        return protocol == "article" and figure(self.record(case, "profiler"), role) < LAUNCH_US
+        """Whether the figure is that of the launches: the block protocol's, whose launches nothing holds back, of a
+        kernel that takes the GPU less than LAUNCH_US by the profiler."""
+        return protocol == "block" and figure(self.record(case, "profiler"), role) < LAUNCH_US
 
     def ncu(self, case: Case, role: Role) -> NcuLaunch:
         """What Nsight Compute saw of a launch."""
@@ -190,7 +190,7 @@ def measured(record: RunRecord, role: Role) -> Measurement:
 
 
 def figure(record: RunRecord, role: Role) -> float:
-    """The figure of the protocol, us: the article's is the average of its block."""
+    """The figure of the protocol, us: the block protocol's is the average of its block."""
     latency = measured(record, role).latency
     return latency.figure_us
 

@@ -17,6 +17,7 @@ from workbench.analysis.tolerances import default_tolerance
 from workbench.analysis.validate import find_faults
 from workbench.engine.host.process import KernelHost
 from workbench.run.events import Checked, Failed, Finished, Log, Measured, Rechecked, RunEvent, Started, TileStates
+from workbench.run.protocols import AUTO_PROTOCOL, BLOCK
 from workbench.run.request import SDPA_CHOICES, Problem, RunRequest
 
 EVERY_TILE_FIELD = ("block_m", "block_n", "num_warps", "num_stages", "splits")
@@ -31,8 +32,14 @@ def host() -> Iterator[KernelHost]:
     made.close()
 
 
-def run(host: KernelHost, problem: Problem, tile: TileConfig | None = None, kernel: str = "article") -> list[RunEvent]:
-    return list(host.run(RunRequest(problem, tile or TileConfig(), kernel=kernel, device="cuda")))
+def run(
+    host: KernelHost,
+    problem: Problem,
+    tile: TileConfig | None = None,
+    kernel: str = "article",
+    protocol: str = AUTO_PROTOCOL,
+) -> list[RunEvent]:
+    return list(host.run(RunRequest(problem, tile or TileConfig(), kernel=kernel, device="cuda", protocol=protocol)))
 
 
 @pytest.mark.parametrize("name", [p.name for p in PRESETS])
@@ -141,7 +148,7 @@ def test_latency_agrees_with_a_bare_script(host: KernelHost, name: str) -> None:
     problem, tile = preset.problem, preset.tile
     ours, bare = [], []
     for _ in range(3):
-        events = run(host, problem, tile)
+        events = run(host, problem, tile, protocol=BLOCK.name)
         latency = next(e.measurement.latency for e in events if isinstance(e, Measured))
         if latency.kernel_us is not None and latency.kernel_us < LAUNCH_US:
             pytest.skip(f"launch-bound: {latency.kernel_us:.1f} of {latency.figure_us:.1f} us is the kernel")

@@ -75,12 +75,12 @@ def test_every_record_says_how_it_was_measured(proofs: Proofs, case: Case, proto
     latency, baseline = measured(record, "kernel").latency, measured(record, "baseline")
     assert latency.protocol == protocol and latency.interval is not None
     assert (latency.flush_bytes > 0) is PROTOCOLS[protocol].flushes
-    assert (record.comparison is None) is (protocol == "article")
+    assert (record.comparison is None) is (protocol == "block")
     assert record.device_state is not None and len(record.device_state.readings.t) > 0, (
         "NVML said nothing of the device"
     )
     assert record.started.provenance.power_limit_w
-    if protocol == "article":
+    if protocol == "block":
         assert latency.ended_by == "fixed"
     else:
         assert latency.ended_by in ("precision", "time")

@@ -16,6 +16,7 @@ from workbench.run import codec
 from workbench.run.ceilings import FILE, Ceilings, best_fit, kept_ceilings, save_ceilings
 from workbench.run.device_state import DeviceWarning
 from workbench.run.events import DeviceState, Failed
+from workbench.run.protocols import BLOCK, PROTOCOLS
 from workbench.run.record import RunRecord
 from workbench.run.request import Problem
 
@@ -38,7 +39,9 @@ def aged(value: Any, age: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
 
 
 def as_it_once_was(data: dict[str, Any]) -> dict[str, Any]:
-    """A dataclass as files had it before warnings had labels, failures a resource, and readings their name."""
+    """A dataclass as files had it before warnings had labels, failures a resource, and other things their name."""
+    if data.get("protocol") == BLOCK.name:
+        data = {**data, "protocol": "article"}
     kind = {"DeviceReadings": "DeviceTrace"}.get(data.get("$type", ""), data.get("$type"))
     without = {key: value for key, value in data.items() if key not in ("label", "labels", "resource", "$type")}
     renamed = {"trace" if key == "readings" else key: value for key, value in without.items()}
@@ -87,3 +90,19 @@ def test_kept_ceilings_have_labels_without_figures(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(json.dumps([{k: v for k, v in entry.items() if k != "labels"} for entry in kept]))
     found = best_fit(kept_ceilings("GPU", "1", "2", tmp_path))
     assert found is not None and found.brief_notes == ("copy: clocks not steady",)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_protocol_is_read_by_the_name_it_has_today(protocol: str) -> None:
+    record = make_record(1, Problem(8, 32, 4), protocol=protocol)
+    found = read_again(record)
+    assert found.started.request == record.started.request
+    latencies = [measured.measurement.latency for measured in found.measured]
+    assert [latency.protocol for latency in latencies] == [protocol] * 2
+    assert [latency.figure_us for latency in latencies] == [m.measurement.latency.figure_us for m in record.measured]
+
+
+def test_a_request_that_could_name_no_protocol_had_the_one_there_was() -> None:
+    data, arrays = codec.encode(make_record(1, Problem(8, 32, 4)))
+    del data["started"]["request"]["protocol"]
+    assert codec.decode(data, arrays).started.request.protocol == BLOCK.name

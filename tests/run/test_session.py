@@ -428,7 +428,7 @@ def test_the_recordings_in_assets_can_be_read() -> None:
             for measured in whole.measured:
                 latency = measured.measurement.latency
                 assert (latency.interval, latency.ended_by, latency.launch_bound) == (None, "fixed", "")
-                assert len(latency.round_starts) == latency.rounds == 0 and latency.protocol == "article"
+                assert len(latency.round_starts) == latency.rounds == 0 and latency.protocol == "block"
             assert all(check.heads == () and check.error_map is not None for check in whole.checked)
             assert whole.states is None or (whole.states.heads == () and whole.states.split_tiles == 0)
 

@@ -59,7 +59,7 @@ def test_how_a_timing_ended(ended_by: Ending, rounds: int, seconds: float | None
 
 
 def test_too_few_is_said_only_of_too_few() -> None:
-    one, five, six = (make_latency(np.linspace(5, 6, count), "article") for count in (1, 5, 6))
+    one, five, six = (make_latency(np.linspace(5, 6, count), "block") for count in (1, 5, 6))
     assert ended_text(one, REQUEST) == "1 launch: too few for an interval"
     assert ended_text(five, REQUEST) == "5 launches: too few for an interval"
     assert ended_text(replace(six, interval=None), REQUEST).startswith("6 launches: median ±")
@@ -67,7 +67,7 @@ def test_too_few_is_said_only_of_too_few() -> None:
 
 def test_the_interval_that_an_old_recording_lacks_is_that_of_its_samples() -> None:
     samples = np.random.default_rng(1).normal(380, 2, 20)
-    latency = replace(make_latency(samples, "article"), interval=None)
+    latency = replace(make_latency(samples, "block"), interval=None)
     assert interval_of(latency) == median_interval(samples, unseen=BETWEEN_RUNS)
     assert interval_of(replace(latency, interval=Interval(1.0, 2.0))) == Interval(1.0, 2.0)
     assert interval_of(replace(latency, interval=Interval(0.0, float("inf")))) is None
@@ -93,16 +93,16 @@ def test_launches_of_both_are_counted_together() -> None:
 
 
 def test_each_protocols_figure_has_its_name() -> None:
-    article = make_latency(np.full(50, 5.0), "article")
-    assert figure_text(article) == "average of 50 launches"
-    assert figure_tip(article) == "article: average of 50 launches in one unbroken block"
-    host = replace(make_latency(np.full(4, 5.0), "article", INTERPRETER), block_average_us=5.0)  # as it once was
-    assert figure_tip(host) == "article: average of 4 launches, each timed by the host's clock"
+    block = make_latency(np.full(50, 5.0), "block")
+    assert figure_text(block) == "average of 50 launches"
+    assert figure_tip(block) == "block: average of 50 launches in one unbroken block"
+    host = replace(make_latency(np.full(4, 5.0), "block", INTERPRETER), block_average_us=5.0)  # as it once was
+    assert figure_tip(host) == "block: average of 4 launches, each timed by the host's clock"
     assert figure_tip(make_latency(np.full(50, 5.0), "warm")) == "warm: median"
 
 
 def test_a_protocol_means_something_else_by_the_hosts_clock() -> None:
-    for name in ("article", "warm"):
+    for name in ("block", "warm"):
         assert protocol_tip(name, "host") == f"{name}: {PROTOCOLS[name].on_host}"
     assert "CUDA events" in protocol_tip("warm", "cuda events")
 

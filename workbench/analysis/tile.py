@@ -1,4 +1,4 @@
-"""The tile that a run really takes, where the request leaves some of it open."""
+"""The tile and the protocol that a run really takes, where the request leaves some of it open."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from kernels.plain.spec import KernelSpec
 from kernels.plain.tiles import TileConfig, with_resolved_splits
 from workbench.run.environment import DeviceInfo, KernelInfo
+from workbench.run.protocols import protocol_on
 from workbench.run.request import Problem, RunRequest
 
 
@@ -23,6 +24,11 @@ def with_chosen_tile(request: RunRequest, device: DeviceInfo, kernels: Sequence[
     good = kept or spec.default_tile(problem, device, request.precision)
     chosen = {name: getattr(good, name) for name in request.auto_tile}
     return replace(request, tile=replace(request.tile, **chosen), auto_tile=())
+
+
+def with_chosen_protocol(request: RunRequest, device: DeviceInfo) -> RunRequest:
+    """`request` with the usual protocol of `device`, unless it names one."""
+    return replace(request, protocol=protocol_on(request.protocol, device.mode == "cuda").name)
 
 
 def launched_tile(problem: Problem, tile: TileConfig, spec: KernelSpec, device: DeviceInfo) -> TileConfig:

@@ -17,7 +17,7 @@ from kernels.plain.tiles import AUTO_SPLITS, BLOCKS, DTYPE_BYTES, MAX_D, TileCon
 from workbench.analysis.estimate import REFUSE_ABOVE_SECONDS, duration_words, run_seconds
 from workbench.analysis.traffic import size_text
 from workbench.run.environment import BaselineInfo, DeviceInfo, KernelInfo, find_kernel
-from workbench.run.protocols import PROTOCOLS, protocol_of
+from workbench.run.protocols import PROTOCOL_CHOICES, PROTOCOLS, protocol_of
 from workbench.run.request import (
     DEVICE_CHOICES,
     DTYPES,
@@ -112,7 +112,7 @@ def _choice_faults(request: RunRequest) -> Iterator[Fault]:
         ("precision", request.precision, PRECISIONS),
         ("sdpa", request.sdpa, SDPA_CHOICES),
         ("device", request.device, DEVICE_CHOICES),
-        ("protocol", request.protocol, PROTOCOLS),
+        ("protocol", request.protocol, PROTOCOL_CHOICES),
     )
     for name, value, allowed in choices:
         if value not in tuple(allowed):

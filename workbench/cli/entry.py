@@ -15,7 +15,7 @@ from workbench.analysis.validate import Fault, find_faults
 from workbench.cli.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_PROGRAM, UsageError
 from workbench.cli.grammar import make_parser
 from workbench.cli.output import OutputError, hold_streams, note, pass_on
-from workbench.run.protocols import PROTOCOLS, protocol_of
+from workbench.run.protocols import PROTOCOLS, protocol_on
 from workbench.run.request import Problem, RunRequest
 
 T = TypeVar("T", Problem, TileConfig, RunRequest)
@@ -70,14 +70,15 @@ def request_from(options: argparse.Namespace) -> RunRequest:
 
 def _check_limits_count(request: RunRequest, options: argparse.Namespace) -> None:
     """Raise UsageError for a limit that the protocol does not heed, whoever gave it expects it to count."""
-    if not protocol_of(request.protocol).has_fixed_counts:
+    protocol = protocol_on(request.protocol, request.device != "interpreter")
+    if not protocol.has_fixed_counts:
         return
     for name in ("max_seconds", "max_samples"):
         if getattr(options, name) is not None:
             others = ", ".join(name for name, protocol in PROTOCOLS.items() if not protocol.has_fixed_counts)
             raise UsageError(
                 f"--{name.replace('_', '-')} is for the protocols {others}; "
-                f"{request.protocol} takes a fixed number of launches"
+                f"{protocol.name} takes a fixed number of launches"
             )
 
 

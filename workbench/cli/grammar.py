@@ -14,7 +14,7 @@ from workbench import __version__
 from workbench.analysis.validate import SPLITS_ALLOWED
 from workbench.cli.exits import UsageError
 from workbench.cli.output import out
-from workbench.run.protocols import PROTOCOLS
+from workbench.run.protocols import AUTO_MEANING, AUTO_PROTOCOL, PROTOCOL_CHOICES, PROTOCOLS, name_of_today
 from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES
 from workbench.ui.places import Docked
 from workbench.ui.sizes import LEAST_SIZE, MOST_SIZE
@@ -174,7 +174,12 @@ def _add_tile(tile: argparse._ArgumentGroup) -> None:
 
 def _add_measuring(measuring: argparse._ArgumentGroup) -> None:
     protocols = "; ".join(f"{name}: {protocol.meaning}" for name, protocol in PROTOCOLS.items())
-    measuring.add_argument("--protocol", metavar="|".join(PROTOCOLS), help=protocols)
+    measuring.add_argument(
+        "--protocol",
+        type=name_of_today,
+        metavar="|".join(PROTOCOL_CHOICES),
+        help=f"{AUTO_PROTOCOL} (default): {AUTO_MEANING}; {protocols}",
+    )
     other = f"not for {', '.join(name for name, protocol in PROTOCOLS.items() if protocol.has_fixed_counts)}"
     measuring.add_argument("--max-seconds", type=float, metavar="S", help=f"limit of timing both (default 5; {other})")
     measuring.add_argument(

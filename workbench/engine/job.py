@@ -12,7 +12,7 @@ from math import isfinite
 
 import torch
 
-from workbench.analysis.tile import with_chosen_tile
+from workbench.analysis.tile import with_chosen_protocol, with_chosen_tile
 from workbench.analysis.validate import find_faults
 from workbench.engine.device import choice as device
 from workbench.engine.device.ceilings import measure_ceilings as measured_ceilings
@@ -73,7 +73,7 @@ def prepare(wanted_device: str) -> Ready:
 def run(request: RunRequest, send: Send, stop: StopFlag) -> None:
     """Check and time kernel and baseline, and trace the kernel; sends `Started` first and `Finished` last, or raises.
 
-    `Started` has the request with the tile that was chosen where the request leaves it open.
+    `Started` has the request with the tile and the protocol that were chosen where the request leaves them open.
     """
     global _is_spoiled
     from workbench.engine.steps import Run
@@ -81,6 +81,7 @@ def run(request: RunRequest, send: Send, stop: StopFlag) -> None:
     settled, began = _known(), time.perf_counter()
     ready = settled.ready
     info, known = ready.device, (ready.device, ready.kernels, ready.baselines)
+    request = with_chosen_protocol(request, info)
     faults = find_faults(request, *known)
     if request.auto_tile and not faults:
         request = with_chosen_tile(request, info, ready.kernels)

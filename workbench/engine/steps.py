@@ -23,10 +23,10 @@ from workbench.engine.device.watch import Watch
 from workbench.engine.failures import describe_failure
 from workbench.engine.host.stopping import StopFlag
 from workbench.engine.inputs import Inputs, make_inputs
-from workbench.engine.timing.block import article_plan
+from workbench.engine.timing.block import block_plan
 from workbench.engine.timing.clocks import Gpu, Launch
 from workbench.engine.timing.looks import WARM_S, Looks
-from workbench.engine.timing.measure import proven_backend, time_article, time_in_turns
+from workbench.engine.timing.measure import proven_backend, time_block, time_in_turns
 from workbench.run.environment import DeviceInfo, Provenance
 from workbench.run.events import Comparison, Log, Measured, Progress, Send, Tensors, TileStates
 from workbench.run.measurement import Latency, Measurement, Resources, Role
@@ -167,9 +167,9 @@ class Run:
         try:
             if not protocol_of(self._request.protocol).takes_turns:
                 for role, launch in breakable.items():
-                    plan = article_plan(self._problem, self._mode, self._seconds[role])
+                    plan = block_plan(self._problem, self._mode, self._seconds[role])
                     name = self._checks.found[role].implementation
-                    self._measured(role, time_article(role, name, launch, plan, *tools, partial(self._spoil, role)))
+                    self._measured(role, time_block(role, name, launch, plan, *tools, partial(self._spoil, role)))
                 return
             timed = time_in_turns(self._request, breakable, *tools, partial(self._spoil, *breakable))
         finally:

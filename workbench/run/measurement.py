@@ -67,7 +67,7 @@ class Latency:
     `samples` are microseconds in launch order, none removed; under `graph` each is a replay's time by its
     `launches_per_sample` launches. `launches` counts those of all samples. `clock` is "cuda events", "cuda graph",
     "profiler" or "host". `block_average_us` is the time of an unbroken block of `launches` launches divided by their
-    number, which only `article` takes, and only on a GPU; None elsewhere.
+    number, which only `block` takes, and only on a GPU; None elsewhere.
 
     `interval` is the 95% interval of the median (None: too few samples), `ended_by` what ended the run: the precision
     that was wanted, the limit of time, that of samples, or a count that was fixed. `round_starts` are the indices of
@@ -75,7 +75,7 @@ class Latency:
     `flush_bytes` were written before each launch, 0 where the caches were left warm.
 
     `launched_us` is the time of a launch in a block that nothing interrupts and that the GPU begins at once, so that it
-    holds what the CPU takes to launch: the block of `article`, elsewhere the last one of the warm-up, always with warm
+    holds what the CPU takes to launch: the block of `block`, elsewhere the last one of the warm-up, always with warm
     caches. `kernel_us` is how long the GPU takes for one launch by the profiler, from the begin of its first kernel to
     the end of its last, with warm caches as well and submitted while the GPU waits, so that gaps between its kernels
     are the device's own; under `profiler` it is the median of the samples, which have no gaps. `kernel_names` are what

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from workbench.run.protocols import protocol_of
+from workbench.run.protocols import BLOCK, name_of_today, protocol_of
 
 # How warnings are labelled whose sentence does not begin with it.
 _LABELS = {"inputs are zeros": "zeros flatter", "inputs are one constant": "constant inputs flatter"}
@@ -29,8 +29,12 @@ def of_today(data: dict[str, Any]) -> dict[str, Any]:
             return {**data, "labels": labels_of(texts)}
         case {"$type": "Failed", "kind": "resources", "message": message} if "resource" not in data:
             return {**data, "resource": _resource(message)}
-        case {"$type": "Latency"} if not _may_have_block(data):
-            return {**data, "block_average_us": None}  # the mean of the samples was kept there
+        case {"$type": "RunRequest"}:
+            return {**data, "protocol": name_of_today(data.get("protocol", BLOCK.name))}  # once there was that alone
+        case {"$type": "Latency", "protocol": str(protocol)}:
+            # The mean of the samples was kept as the block's, where there was no block.
+            block = {} if _may_have_block(data) else {"block_average_us": None}
+            return {**data, "protocol": name_of_today(protocol), **block}
         case _:
             return data
 
@@ -47,4 +51,4 @@ def _resource(message: str) -> str:
 
 
 def _may_have_block(latency: dict[str, Any]) -> bool:
-    return protocol_of(latency.get("protocol", "")).figure == "average" and latency.get("clock") != "host"
+    return protocol_of(name_of_today(latency["protocol"])).figure == "average" and latency.get("clock") != "host"

@@ -39,22 +39,23 @@ class Protocol:
     is_profiled: bool = False
 
 
-ARTICLE = Protocol(
-    "article",
-    "the article's: a fixed number of launches in one unbroken block, then single ones, caches as they are",
+BLOCK = Protocol(
+    "block",
+    "the average of a fixed number of launches in one unbroken block, then single ones, caches as they are",
     on_host="a fixed number of launches, each timed by the host's clock",
     figure="average",
     has_fixed_counts=True,
     takes_turns=False,
 )
+COLD = Protocol(
+    "cold",
+    "CUDA events around each launch, the L2 cache flushed before it: the usual choice to compare kernels",
+    needs_gpu="flushes the L2 cache of a GPU",
+    flushes=True,
+)
 _ALL = (
-    ARTICLE,
-    Protocol(
-        "cold",
-        "CUDA events around each launch, the L2 cache flushed before it: the usual choice to compare kernels",
-        needs_gpu="flushes the L2 cache of a GPU",
-        flushes=True,
-    ),
+    BLOCK,
+    COLD,
     Protocol(
         "warm",
         "CUDA events around each launch, caches as the last launch left them",
@@ -81,8 +82,25 @@ _ALL = (
     ),
 )
 PROTOCOLS = {protocol.name: protocol for protocol in _ALL}
+# What a request names that leaves the protocol to the device: `protocol_on` is the one it then has.
+AUTO_PROTOCOL = "auto"
+AUTO_MEANING = f"{COLD.name} on a GPU, {BLOCK.name} on the interpreter, where there is no cache to flush"
+PROTOCOL_CHOICES = (AUTO_PROTOCOL, *PROTOCOLS)
+_EARLIER_NAMES = {"article": BLOCK.name}
 
 
 def protocol_of(name: str) -> Protocol:
     """The protocol called `name`; of a later version's, which is not known here, the name and the usual traits."""
-    return PROTOCOLS.get(name) or Protocol(name, "")
+    return PROTOCOLS.get(name) or Protocol(name, AUTO_MEANING if name == AUTO_PROTOCOL else "")
+
+
+def protocol_on(name: str, is_gpu: bool) -> Protocol:
+    """The protocol that a request for `name` has on a GPU or on the interpreter: of AUTO_PROTOCOL the usual one."""
+    if name != AUTO_PROTOCOL:
+        return protocol_of(name)
+    return COLD if is_gpu else BLOCK
+
+
+def name_of_today(name: str) -> str:
+    """A protocol's name; of one that an earlier version called otherwise, the one it has now."""
+    return _EARLIER_NAMES.get(name, name)

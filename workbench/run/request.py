@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from kernels.plain.precisions import EXACT
 from kernels.plain.tiles import DTYPE_BYTES, TileConfig
-from workbench.run.protocols import ARTICLE
+from workbench.run.protocols import AUTO_PROTOCOL
 
 DTYPES = tuple(DTYPE_BYTES)
 SDPA_CHOICES = ("auto", "math", "efficient", "flash", "cudnn", "flex", "flash_attn", "flash_attn_3", "none")
@@ -75,7 +75,8 @@ class RunRequest:
     """One run of a kernel and, unless `sdpa` is "none", of PyTorch's SDPA beside it.
 
     `auto_tile` names the fields of `tile` that the engine is to choose for its device, by `KernelSpec.default_tile`,
-    unless the kernel keeps its tile; the request in `Started` has what it chose, and none left to choose.
+    unless the kernel keeps its tile; the request in `Started` has what it chose, and none left to choose. So it is with
+    the `protocol`, which is the device's usual one unless it is named.
     `time_limit_s` is the longest silence the host accepts from the engine, in seconds, before it ends it; None leaves
     that to the host. Timing kernel and baseline together ends after `max_seconds`, and after `max_samples` of each, if
     their medians are not known well enough before; a protocol with counts of its own heeds neither.
@@ -87,7 +88,7 @@ class RunRequest:
     precision: str = EXACT
     sdpa: str = "auto"
     device: str = "auto"
-    protocol: str = ARTICLE.name
+    protocol: str = AUTO_PROTOCOL
     rtol: float = 2e-3
     atol: float = 2e-3
     trace: bool = True

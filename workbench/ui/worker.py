@@ -152,9 +152,8 @@ class RunWorker(QThread):
         """The thread: keep the engine warm, take requests, pass on what they give."""
         with suppress(OSError):  # is tried again, and then said
             self._host.start()
+        np.percentile([0.0], 20)  # the first one imports a part of numpy: best before there are frames to be late
         self._may_speak.wait()
-        # The first percentile imports a part of numpy: in this thread, where it makes no frame late.
-        np.percentile([0.0], 20)
         try:
             self._prepare()
             while not self._closing:

@@ -60,7 +60,7 @@ def figure_text(latency: Latency) -> str:
 
 
 def figure_tip(latency: Latency) -> str:
-    """The same with the protocol, and how it was taken: "article: average of 50 launches in one unbroken block"."""
+    """The same with the protocol, and how it was taken: "block: average of 50 launches in one unbroken block"."""
     how = ""
     if latency.has_block:
         how = ", each timed by the host's clock" if latency.clock == "host" else " in one unbroken block"

@@ -23,7 +23,7 @@ from workbench.run.record import RunBuilder
 from workbench.run.request import Problem, RunRequest
 
 REQUEST = RunRequest(Problem(16, 16, 8), TileConfig(16, 16), sdpa="none", trace=False, protocol="warm", max_samples=8)
-# So long a launch is a round, or a chunk of the article's, of its own: a run has several timed spans on any machine.
+# So long a launch is a round, or a chunk of the block's, of its own: a run has several timed spans on any machine.
 LONG_LAUNCH_US = 50_000.0
 
 
@@ -53,7 +53,7 @@ class PlayedMonitor(DeviceMonitor):
 
 
 @pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") != "1", reason="this process compiles for the GPU")
-@pytest.mark.parametrize("protocol", ["article", "warm"])
+@pytest.mark.parametrize("protocol", ["block", "warm"])
 @pytest.mark.parametrize(
     ("name", "words"),
     [

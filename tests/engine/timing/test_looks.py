@@ -32,14 +32,14 @@ def of_one(protocol: str, launch: Launch, gpu: FakeGpu) -> Latency:
 
 @pytest.mark.parametrize("protocol", SAMPLERS)
 def test_a_kernel_shorter_than_its_launch_is_launch_bound(protocol: str) -> None:
-    """With warm caches, as the launches that it is held against; the article's figure alone holds launch cost."""
+    """With warm caches, as the launches that it is held against; the block's figure alone holds launch cost."""
     gpu = FakeGpu(submit_us=14.7)
     latency = of_one(protocol, gpu.implementation("a", 5.0), gpu)
     assert latency.launch_bound == "launch-bound when launched one by one: 5.0 µs of 14.7 µs is the kernel"
     assert latency.kernel_names == ("a_kernel",)
     assert latency.figure_us == pytest.approx(5.0 + COLD_US * (latency.flush_bytes > 0)), "of which it holds nothing"
-    article = replace(latency, protocol="article", block_average_us=14.7)
-    assert article.launch_bound == "launch-bound: 5.0 µs of 14.7 µs is the kernel"
+    block = replace(latency, protocol="block", block_average_us=14.7)
+    assert block.launch_bound == "launch-bound: 5.0 µs of 14.7 µs is the kernel"
 
 
 @pytest.mark.parametrize("protocol", SAMPLERS)

@@ -15,7 +15,7 @@ from tests.samples import GPU, INTERPRETER
 from tests.ui.form.driver import ANY, ARTICLE, choice, fault_line, flag, hint, number, open_form, ready, type_text
 from tests.ui.hands import press_key
 from workbench.run.events import Ready
-from workbench.run.protocols import PROTOCOLS
+from workbench.run.protocols import PROTOCOL_CHOICES, PROTOCOLS
 from workbench.run.request import Problem, RunRequest
 from workbench.ui.form.controls import LEAST_WIDTH, Controls
 from workbench.ui.form.fields import Choice, Flag
@@ -311,8 +311,8 @@ def test_a_number_of_splits_that_is_not_made_is_said(qtbot: QtBot, asked: int, s
 def test_protocols_have_their_meaning_and_the_interpreter_s_lack_a_reason(controls: Controls) -> None:
     controls.set_ready(ready())
     protocols = choice(controls, "protocol")
-    assert items(protocols) == dict.fromkeys(PROTOCOLS)
-    assert protocols.itemData(1, Qt.ItemDataRole.ToolTipRole) == PROTOCOLS["cold"].meaning
+    assert items(protocols) == dict.fromkeys(PROTOCOL_CHOICES)
+    assert protocols.itemData(2, Qt.ItemDataRole.ToolTipRole) == PROTOCOLS["cold"].meaning
     controls.set_ready(ready(INTERPRETER))
     reasons = {name: reason for name, reason in items(protocols).items() if reason}
     assert reasons.keys() == {one.name for one in PROTOCOLS.values() if one.needs_gpu}
@@ -323,8 +323,12 @@ def test_protocols_have_their_meaning_and_the_interpreter_s_lack_a_reason(contro
 
 
 def test_the_limit_of_time_is_for_protocols_without_a_fixed_count(controls: Controls) -> None:
-    controls.set_ready(ready())
     seconds = number(controls, "max_seconds")
+    for device, is_heeded in ((GPU, True), (INTERPRETER, False)):  # whose usual protocols differ
+        controls.set_ready(ready(device))
+        assert seconds.isEnabled() is is_heeded, device.name
+    controls.set_ready(ready())
+    choice(controls, "protocol").set_value("block")
     assert not seconds.isEnabled() and "fixed number of launches" in seconds.toolTip()
     choice(controls, "protocol").set_value("cold")
     assert seconds.isEnabled() and controls.request().protocol == "cold"
@@ -336,7 +340,7 @@ def test_the_limit_of_time_is_for_protocols_without_a_fixed_count(controls: Cont
     assert controls.request().max_seconds == 2
     type_text(seconds, "0")
     assert "max seconds is 0" in fault_line(controls, "max_seconds")
-    choice(controls, "protocol").set_value("article")
+    choice(controls, "protocol").set_value("block")
     assert seconds.isEnabled()  # what is wrong with it can be mended
 
 

@@ -155,7 +155,7 @@ def test_without_rounds_the_factor_has_an_interval_that_is_not_paired(headline: 
 
 
 @pytest.mark.usefixtures("styled")
-def test_two_intervals_that_overlap_are_level_under_article(headline: Headline) -> None:
+def test_two_intervals_that_overlap_are_level_under_block(headline: Headline) -> None:
     record = make_record(1, kernel_us=100.0, baseline_us=101.6)
     known = of_half(of_half(record, "kernel", 0.016, "fixed"), "baseline", 0.011, "fixed")
     replay(headline, known)
@@ -354,28 +354,28 @@ def test_live_the_protocol_is_said_from_the_start(headline: Headline) -> None:
     assert "warm protocol" in headline.text()
 
 
-def test_under_article_the_time_is_the_average_and_says_so(headline: Headline) -> None:
+def test_under_block_the_time_is_the_average_and_says_so(headline: Headline) -> None:
     record = of_latency(make_record(1, kernel_us=380.0), block_average_us=371.25)
     replay(headline, record)
     texts = shown(headline)
     assert "371.2 µs" in texts and texts["371.2 µs"] == DARK.color("kernel")
-    assert headline.protocol.text() == "article: average of 50 launches"
+    assert headline.protocol.text() == "block: average of 50 launches"
     time = next(label for label in headline.findChildren(ElidedLabel) if label.text() == "371.2 µs")
-    assert "article: average of 50 launches in one unbroken block" in time.toolTip()
+    assert "block: average of 50 launches in one unbroken block" in time.toolTip()
     assert f"single launches: median {format_time(record.measured[0].measurement.latency.median)}" in time.toolTip()
 
 
 def test_averages_of_other_numbers_of_launches_are_told_apart(headline: Headline) -> None:
     replay(headline, of_latency(make_record(1), "baseline", launches=20))
-    assert headline.protocol.text() == "article: average of 50 launches, SDPA average of 20 launches"
+    assert headline.protocol.text() == "block: average of 50 launches, SDPA average of 20 launches"
 
 
 def test_by_the_hosts_clock_there_is_no_block_and_there_are_no_events(headline: Headline) -> None:
-    for protocol in ("article", "warm"):
+    for protocol in ("block", "warm"):
         replay(headline, make_record(1, device=INTERPRETER, protocol=protocol))
         tips = [label.toolTip() for label in headline.findChildren(ElidedLabel) if label.isVisible()]
         assert any("host's clock" in tip for tip in tips)
-        assert not any("block" in tip or "CUDA events" in tip for tip in tips)
+        assert not any("unbroken block" in tip or "CUDA events" in tip for tip in tips)
 
 
 def of_half(record: RunRecord, role: Role, half: float | None, ended_by: Ending) -> RunRecord:
@@ -594,13 +594,13 @@ NAME = "h200-article-shapes"
 SOURCE = f"recording: {NAME}, Test GPU, 2026-01-31"
 
 
-@pytest.mark.parametrize("protocol", ["article", "cold"])
+@pytest.mark.parametrize("protocol", ["block", "cold"])
 @pytest.mark.parametrize("width", [1216, 1000, 760])
 @pytest.mark.usefixtures("styled")
 def test_the_headline_becomes_shorter_instead_of_being_cut(headline: Headline, protocol: str, width: int) -> None:
     state = recorded_state("throttled") if protocol == "cold" else None
     record = make_record(1, WIDE, kernel_us=762.6, protocol=protocol, device_state=state)
-    ended_by: Ending = "fixed" if protocol == "article" else "precision"
+    ended_by: Ending = "fixed" if protocol == "block" else "precision"
     known = of_half(of_half(record, "kernel", 0.006, ended_by), "baseline", 0.004, ended_by)
     replay(headline, from_recording(known, NAME))
     settle(headline, width)

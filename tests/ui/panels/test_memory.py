@@ -46,7 +46,9 @@ def of_problem(
     precision: str = "ieee",
 ) -> RunRecord:
     """A run of `problem`, without its large arrays, that keeps what was known of its kernel."""
-    record = run_of(RunRequest(problem, tile or TileConfig(), kernel=kernel, precision=precision), device)
+    record = run_of(
+        RunRequest(problem, tile or TileConfig(), kernel=kernel, precision=precision, protocol="block"), device
+    )
     return replace(record, started=replace(record.started, kernel=SPECS.get(kernel)))
 
 
@@ -99,7 +101,7 @@ def test_what_the_device_copies_in_that_time_needs_its_ceiling(panel: MemoryPane
     figure = record.measured[0].measurement.latency.figure_us
     assert panel.numbers.movable == pytest.approx(figure * 1e-6 * 4.25e12)
     (text,) = (text for text in panel.labels.texts() if "device copies 3.0 GiB in" in text)
-    assert text.endswith("µs (article)"), "a time says by which protocol it was measured"
+    assert text.endswith("µs (block)"), "a time says by which protocol it was measured"
 
 
 def test_more_than_the_memory_could_move_was_served_by_caches(panel: MemoryPanel) -> None:
@@ -110,7 +112,7 @@ def test_more_than_the_memory_could_move_was_served_by_caches(panel: MemoryPanel
     latency = replace(kernel.latency, samples=kernel.latency.samples / 30, block_average_us=figure)
     feed(panel, replace(record, measured=(Measured(replace(kernel, latency=latency)),)))
     sentence = panel.sentence.text().replace("\u00a0", " ")
-    assert f"in {format_time(figure)} (article): about " in sentence, "the protocol's own figure, with its name"
+    assert f"in {format_time(figure)} (block): about " in sentence, "the protocol's own figure, with its name"
     assert sentence.endswith(" came from the caches.")
 
 

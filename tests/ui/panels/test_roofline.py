@@ -125,15 +125,15 @@ def test_the_floor_is_called_no_bound_and_warm_caches_are_said(panel: RooflinePa
     assert "may fit the L2" in panel.kernel.toolTip(), "its size is not known"
 
 
-def test_the_article_s_figure_is_the_average_of_its_block(panel: RooflinePanel) -> None:
+def test_the_block_protocol_s_figure_is_the_average_of_its_block(panel: RooflinePanel) -> None:
     known(panel)
     record = of_problem()
     measured = []
     for m in record.measured:
-        latency = replace(m.measurement.latency, protocol="article", block_average_us=500.0, flush_bytes=0)
+        latency = replace(m.measurement.latency, protocol="block", block_average_us=500.0, flush_bytes=0)
         measured.append(Measured(replace(m.measurement, latency=latency)))
     feed(panel, replace(record, measured=tuple(measured)))
-    assert f"in 500 µs (article) · {500 / (FLOPS / 51e12 * 1e6):.3g}× its floor" in lines(panel)
+    assert f"in 500 µs (block) · {500 / (FLOPS / 51e12 * 1e6):.3g}× its floor" in lines(panel)
     assert panel.view.now.getData()[1][1] == pytest.approx(log10(FLOPS / 500.0 / 1e6))
 
 

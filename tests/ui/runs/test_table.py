@@ -473,15 +473,15 @@ def test_the_interval_and_the_protocol_have_columns_and_are_copied() -> None:
 def test_the_protocol_stands_before_the_figure_and_names_it() -> None:
     assert TITLES.index("Protocol") == TITLES.index("Time") - 1
     record = of_kernel(make_record(1, Problem(8, 32, 4)), block_average_us=371.25)
-    assert (cell(record, "Protocol").text, cell(record, "Time").text) == ("article avg", "371.2 µs")
-    assert "article: average of 50 launches in one unbroken block" in cell(record, "Time").tooltip
+    assert (cell(record, "Protocol").text, cell(record, "Time").text) == ("block avg", "371.2 µs")
+    assert "block: average of 50 launches in one unbroken block" in cell(record, "Time").tooltip
     assert cell(record, "Time").sort == 371.25
     median = record.measured[0].measurement.latency.median
     assert cell(record, "Time").plain == ("371.25", "average of 50 launches", f"{median:.6g}")
 
 
 def test_tooltips_by_the_hosts_clock_speak_of_no_block_and_no_events() -> None:
-    for protocol in ("article", "warm"):
+    for protocol in ("block", "warm"):
         record = make_record(1, Problem(8, 32, 4), device=INTERPRETER, protocol=protocol)
         record = of_kernel(record, block_average_us=380.0)  # as earlier versions have it
         tips = [column.cell(record).tooltip for column in COLUMNS]

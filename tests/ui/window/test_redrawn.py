@@ -37,7 +37,7 @@ def test_a_window_that_is_redrawn_all_the_while_runs_what_it_is_given(qapp: QApp
         redrawn.close()
     assert all(isinstance(run.record.end, Finished) for run in runs)
     measured = [run.record.measurement("kernel") for run in runs]
-    assert [m.latency.protocol for m in measured if m is not None] == ["article", "warm"]
+    assert [m.latency.protocol for m in measured if m is not None] == ["block", "warm"]
     asked = runs[1].record.started.request
     assert asked.tile != TileConfig() and asked.precision == "fp16x3" and not asked.trace
     # A busy machine asks and paints more seldom, and some of what was asked for in one frame.

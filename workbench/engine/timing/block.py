@@ -1,4 +1,4 @@
-"""The article's protocol: how often a launch is repeated, and in which order it is timed."""
+"""The block protocol: how often a launch is repeated, and in which order it is timed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from workbench.engine.host.stopping import StopFlag
 from workbench.engine.timing.clocks import Clock, CudaClock, Launch, Timed
 from workbench.run.environment import Mode
 from workbench.run.measurement import Latency
-from workbench.run.protocols import ARTICLE
+from workbench.run.protocols import BLOCK
 from workbench.run.request import Problem
 from workbench.stats.arrays import FloatArray
 
 Report = Callable[[FloatArray], None]
 
-ARTICLE_WARMUPS = 10
+BLOCK_WARMUPS = 10
 # One unbroken queue of launches is worth about this long; between two such chunks samples go to the window.
 CHUNK_US = 50_000.0
 # A queue holds about a thousand entries, and one SDPA call can be a dozen kernels.
@@ -40,7 +40,7 @@ def chunk_of(us_per_launch: float) -> int:
     return max(1, int(CHUNK_US / max(us_per_launch, 1e-3)))
 
 
-def article_launches(problem: Problem) -> int:
+def block_launches(problem: Problem) -> int:
     """100, 50 or 20 timed launches for a small, a middle and a large problem.
 
     The article names three shapes; the borders are its small (256 x 512) and its middle shape (512 x 2048), by the
@@ -52,16 +52,16 @@ def article_launches(problem: Problem) -> int:
     return 50 if scores <= 512 * 2048 else 20
 
 
-def article_plan(problem: Problem, mode: Mode, seconds_per_launch: float) -> Plan:
-    """The article's counts on a GPU; on the CPU as many as fit in some seconds, at most the article's."""
+def block_plan(problem: Problem, mode: Mode, seconds_per_launch: float) -> Plan:
+    """The protocol's counts on a GPU; on the CPU as many as fit in some seconds, at most those."""
     if mode == "cuda":
-        return Plan(ARTICLE_WARMUPS, article_launches(problem))
+        return Plan(BLOCK_WARMUPS, block_launches(problem))
     fitting = timed_launches(seconds_per_launch)
-    warmups = min(ARTICLE_WARMUPS, max(1, fitting // 10))
-    return Plan(warmups, min(article_launches(problem), fitting), chunk_of(seconds_per_launch * 1e6))
+    warmups = min(BLOCK_WARMUPS, max(1, fitting // 10))
+    return Plan(warmups, min(block_launches(problem), fitting), chunk_of(seconds_per_launch * 1e6))
 
 
-def measure_article(
+def measure_block(
     launch: Launch,
     plan: Plan,
     clock: Clock,
@@ -70,9 +70,9 @@ def measure_article(
     timed: Timed = nullcontext,
     warmed: Callable[[], None] = lambda: None,
 ) -> Latency:
-    """Run the article's protocol and report samples between timed regions, never inside one.
+    """Run the block protocol and report samples between timed regions, never inside one.
 
-    On a GPU the article's own figure, the average over an unbroken block, is taken first and the single launches
+    On a GPU the protocol's own figure, the average over an unbroken block, is taken first and the single launches
     after it: events between launches would lengthen the block. On the host's clock there is no such block.
     `timed` is entered around every timed region; `warmed` is called before the first of them.
     """
@@ -95,7 +95,7 @@ def measure_article(
         done += len(values)
     samples = np.concatenate(taken)
     return Latency(
-        ARTICLE.name,
+        BLOCK.name,
         clock.name,
         samples,
         average,

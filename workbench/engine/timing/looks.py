@@ -1,8 +1,8 @@
 """What of a launch is the GPU's own: looked at when all that is timed has been timed, by the profiler once it is there.
 
 The profiler takes seconds to start: 3.7 to 4.9 s on an H200 with torch 2.11, all of it outside Python. No run waits for
-that: until it has started, CUDA events say how long a launch takes, and it is started when nothing has been asked for in
-a while. (In a thread beside a run it took longer, and slowed that run as well.)
+that: until it has started, CUDA events say how long a launch takes, and it is started when nothing has been asked for
+in a while. (In a thread beside a run it took longer, and slowed that run as well.)
 """
 
 from __future__ import annotations

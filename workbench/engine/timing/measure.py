@@ -10,7 +10,7 @@ import numpy as np
 from workbench.engine.device.watch import Watch
 from workbench.engine.failures import CaptureError
 from workbench.engine.host.stopping import StopFlag
-from workbench.engine.timing.block import Plan, measure_article
+from workbench.engine.timing.block import Plan, measure_block
 from workbench.engine.timing.clocks import Clock, CudaClock, Gpu, HostClock, Launch
 from workbench.engine.timing.profiling import backend_of
 from workbench.engine.timing.rounds import Limits, Rounds, run_rounds
@@ -32,7 +32,7 @@ class TimedRun:
     ratio: Ratio | None = None
 
 
-def time_article(
+def time_block(
     role: Role,
     name: str,
     launch: Launch,
@@ -43,7 +43,7 @@ def time_article(
     watch: Watch,
     warmed: Callable[[], None] = lambda: None,
 ) -> Latency:
-    """Time one implementation, called `name`, by the article's protocol; without a GPU on the host's clock.
+    """Time one implementation, called `name`, by the block protocol; without a GPU on the host's clock.
 
     `warmed` is called after the warm-up, before anything is timed.
     """
@@ -58,7 +58,7 @@ def time_article(
 
     send(Progress(f"timing {name}", 0, plan.launches))
     clock: Clock = CudaClock(gpu) if gpu is not None else HostClock()
-    return judged(measure_article(launch, plan, clock, report, stop, watch.timed, warmed))
+    return judged(measure_block(launch, plan, clock, report, stop, watch.timed, warmed))
 
 
 def time_in_turns(

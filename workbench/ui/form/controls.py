@@ -16,7 +16,7 @@ from kernels.plain.tiles import AUTO_SPLITS, TileConfig, resolved_splits
 from workbench.analysis.presets import PRESETS, find_preset
 from workbench.analysis.validate import Fault
 from workbench.run.events import Ready
-from workbench.run.protocols import PROTOCOLS, protocol_of
+from workbench.run.protocols import PROTOCOL_CHOICES
 from workbench.run.request import DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES, Problem, RunRequest
 from workbench.ui.form.estimate import EstimateLabel
 from workbench.ui.form.fields import Choice, IntField
@@ -244,11 +244,11 @@ class Controls(QWidget):
         self._choice("kernel").set_reasons(self._rules.kernel_reasons(request))
         no_gpu = {} if self._rules.ready is None or self._rules.ready.has_gpu else {"cuda": NO_GPU}
         self._choice("device").set_reasons(no_gpu)
-        protocol = protocol_of(request.protocol)
+        protocol = self._rules.protocol(request)
         self._choice("protocol").setToolTip(
             f"How launches are timed, {protocol.name}: {protocol.meaning or 'unknown'}."
         )
-        choices = (("sdpa", SDPA_CHOICES), ("dtype", DTYPES), ("precision", PRECISIONS), ("protocol", PROTOCOLS))
+        choices = (("sdpa", SDPA_CHOICES), ("dtype", DTYPES), ("precision", PRECISIONS), ("protocol", PROTOCOL_CHOICES))
         for name, values in choices:
             self._choice(name).set_reasons(self._rules.reasons(request, name, values))
         # A field with one value left is disabled as a whole, unless it has another: then it must be changed.

@@ -17,6 +17,7 @@ from workbench.analysis.tolerances import default_tolerance
 from workbench.analysis.validate import Fault, find_faults
 from workbench.run.environment import KernelInfo, find_kernel
 from workbench.run.events import Ready
+from workbench.run.protocols import Protocol, protocol_on
 from workbench.run.request import DTYPES, SDPA_CHOICES, RunRequest
 
 TILE_FIELDS = tuple(f.name for f in fields(TileConfig))
@@ -63,6 +64,10 @@ class FormRules:
         settled = {k.name: self.with_kernel(replace(request, kernel=k.name), request) for k in self._kernels}
         faults = {name: list(self._faults_of_kernel(one.request)) for name, one in settled.items()}
         return {name: "; ".join(sorted(fault.message for fault in found)) for name, found in faults.items() if found}
+
+    def protocol(self, request: RunRequest) -> Protocol:
+        """The protocol that a run has, which the device decides where the request leaves it open."""
+        return protocol_on(request.protocol, self.ready is None or self.ready.device.mode == "cuda")
 
     def best_tile(self, request: RunRequest) -> TileConfig | None:
         """The tile to begin with for the problem, kernel and precision; None before the engine is known, or in vain."""

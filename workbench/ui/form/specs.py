@@ -10,7 +10,7 @@ from kernels.plain.launch_options import LAUNCH_OPTIONS, LaunchOption
 from kernels.plain.precisions import PRECISIONS
 from kernels.plain.tiles import BLOCKS
 from workbench.analysis.presets import PRESETS
-from workbench.run.protocols import PROTOCOLS
+from workbench.run.protocols import PROTOCOL_CHOICES, protocol_of
 from workbench.run.request import INPUT_DISTRIBUTIONS, RunRequest
 from workbench.ui.form.fields import AutoField, Choice, Field, Flag, FloatField, IntField, SecondsField
 from workbench.ui.form.rows import Row, make_row
@@ -37,7 +37,7 @@ SDPA_TIPS = {
     "flash_attn_3": "FlashAttention 3 of the package flash_attn_interface, for Hopper",
     "none": "run the kernel alone",
 }
-PROTOCOL_TIPS = {name: protocol.meaning for name, protocol in PROTOCOLS.items()}
+PROTOCOL_TIPS = {name: protocol_of(name).meaning for name in PROTOCOL_CHOICES}
 DEVICE_TIPS = {
     "auto": "the GPU if there is one, else Triton's interpreter",
     "cuda": "the NVIDIA GPU",
@@ -51,7 +51,7 @@ SDPA_TIP = "What the kernel is held against: a backend of PyTorch's scaled_dot_p
 PROTOCOL_TIP = "How launches are timed; every figure names it."
 MAX_SECONDS_TIP = (
     "The longest that timing kernel and SDPA may take, in seconds. It ends earlier once the 95% interval of both "
-    "medians is within 1%. Protocol article has a fixed number of launches instead."
+    "medians is within 1%. Protocol block has a fixed number of launches instead."
 )
 TOLERANCE_TIP = "The output passes if |out - float64| <= atol + rtol |float64| everywhere. Up and Down: powers of ten."
 

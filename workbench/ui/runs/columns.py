@@ -61,7 +61,7 @@ _PROBLEM = ("M", "N", "D", "batch", "heads", "KV heads", "causal", "dtype", "see
 _VERSIONS = ("torch", "triton", "Python", "kernel revision", "kernel SHA-256")
 _PROBLEM_TIP = "the problem, then its inputs, seed, heads (batch × heads / KV), dtype and mask where not the plain ones"
 _PROTOCOL_TIP = "how the launches were timed; the time beside it is an average of an unbroken block, or a median"
-_TIME_TIP = "the kernel's, as the protocol has it: under article the average of its block, else the median"
+_TIME_TIP = "the kernel's, as the protocol has it: under block the average of its block, else the median"
 _VERSIONS_TIP = "what it ran with: torch, triton, and the revision of the kernel's source"
 
 _WITH_WORDS = (

@@ -45,6 +45,8 @@ class FirstRun:
 
     def on_started(self, request: RunRequest) -> None:
         """Put the tile that the engine has chosen into the form, unless something else was entered meanwhile."""
-        if self._tile_open and replace(self._controls.request(), tile=request.tile) == request:
-            self._controls.set_request(request)
+        asked = self._controls.request()
+        settled = replace(request, protocol=asked.protocol)  # which the device chooses anew for each run
+        if self._tile_open and replace(asked, tile=request.tile) == settled:
+            self._controls.set_request(settled)
         self._tile_open = False

@@ -127,6 +127,7 @@ class MainWindow(QMainWindow):
 
     def flush(self) -> None:
         """Draw now what the next frame would draw."""
+        self._shown.finish()
         while self._ended:
             self._on_kept(self._ended.popleft())
         self._stage.flush()

@@ -87,7 +87,7 @@ def test_header_gives_each_its_own_unit(panel: LatencyPanel) -> None:
     assert len(lines) == 3
     assert " ms (▬ 95% " in lines[0] and " ms, p20–p80" in lines[0]
     assert " µs (▬ 95% " in lines[1] and " µs, p20–p80" in lines[1]
-    assert lines[2].startswith(f"{INTERPRETER_LABEL} article protocol · 50 launches each")
+    assert lines[2].startswith(f"{INTERPRETER_LABEL} block protocol · 50 launches each")
 
 
 def test_started_forgets_the_last_run(panel: LatencyPanel) -> None:
@@ -168,7 +168,7 @@ def test_auto_scale_follows_the_medians_and_can_be_overridden(panel: LatencyPane
 @pytest.mark.parametrize(("us", "unit"), [(300.0, "µs"), (3e4, "ms"), (3e6, "s")])
 def test_axis_names_the_unit(panel: LatencyPanel, us: float, unit: str) -> None:
     feed(panel, make_record(problem=PROBLEM, kernel_us=us, baseline_us=us))
-    assert panel.samples_plot.plot.getAxis("left").labelText == f"time per launch, {unit}, article protocol"
+    assert panel.samples_plot.plot.getAxis("left").labelText == f"time per launch, {unit}, block protocol"
 
 
 def test_interpreter_is_named_in_the_warning_colour(panel: LatencyPanel) -> None:
@@ -237,7 +237,7 @@ def test_kernels_and_precisions_of_one_problem_stand_beside_each_other(panel: La
     feed(panel, records[-1])
     plot = panel.history_plot
     assert plot.axis._labels == ["128×64\nflash", "128×64\nflash bf16x3", "64×64\nflash bf16x3", "16×16\narticle"]
-    assert plot.axis.labelText == "runs of this problem, article protocol"
+    assert plot.axis.labelText == "runs of this problem, block protocol"
     symbols = [spot.symbol() for spot in plot.points["kernel"].points()]
     assert symbols[1] == symbols[2] and len(set(symbols)) == 3
     assert {spot.symbol() for spot in plot.points["baseline"].points()} == {"o"}
@@ -258,7 +258,7 @@ def test_run_labels_take_two_lines_side_by_side_or_one_upright_and_never_the_who
 def test_header_says_dtype_mask_and_heads_where_they_are_not_the_plain_ones(panel: LatencyPanel) -> None:
     panel.resize(1400, 500)
     feed(panel, make_record(problem=replace(PROBLEM, heads=4, kv_heads=2, dtype="bf16", causal=True)))
-    assert "article protocol · 50 launches each · 10 warm-ups · bf16, causal · 4 / 2 KV heads" in panel.header.plain()
+    assert "block protocol · 50 launches each · 10 warm-ups · bf16, causal · 4 / 2 KV heads" in panel.header.plain()
     feed(panel, of_kernel(2, "flash", "bf16x3"))
     assert "flash bf16x3 kernel" in panel.header.plain()
     assert "fp32" not in panel.header.plain()
@@ -409,11 +409,11 @@ def test_hover_tells_sample_bin_and_run(panel: LatencyPanel) -> None:
     assert "article&nbsp;kernel" in lines[0]
     assert "launch 7" in lines[1]
     assert format_time(value) in lines[1]
-    assert lines[2] == "article protocol"
+    assert lines[2] == "block protocol"
     run = panel.hover_lines(panel.history_plot.plot.vb.mapViewToScene(QPointF(0, value)))
     assert "32×16" in run[0]
     assert "8 warps, 2 stages" in run[0]
-    assert run[1] == "article protocol"
+    assert run[1] == "block protocol"
     assert run[2:4] == ["torch 2.13.0, triton 3.9.0", "driver 580.0"]
     assert "block average of 50 launches" in run[4] and "single launches: median" in run[5]
     counted = panel.hover_lines(panel.distribution_plot.plot.vb.mapViewToScene(QPointF(1, value)))
@@ -603,7 +603,7 @@ def test_a_run_has_no_point_on_a_trend_of_averages_before_it_has_its_own(panel: 
 
 
 @pytest.mark.parametrize("is_stopped", [False, True], ids=["finished", "stopped"])
-@pytest.mark.parametrize("protocol", ["article", "cold"])
+@pytest.mark.parametrize("protocol", ["block", "cold"])
 def test_what_is_said_of_a_run_under_the_mouse_fits_a_narrow_panel(
     panel: LatencyPanel, protocol: str, is_stopped: bool
 ) -> None:
