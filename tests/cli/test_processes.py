@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -17,6 +19,7 @@ import pytest
 from kernels.plain.launch_options import LAUNCH_OPTIONS
 from tests.cli.command_line import HARDLY_TIMED, ON_INTERPRETER, ROOT, CommandLine, Done, tilescope
 from tests.patience import LIMIT_S
+from workbench.cli.start import main
 
 Processes = Mapping[str, Future[Done]]
 
@@ -184,3 +187,9 @@ def test_a_screenshot_of_the_window_and_of_a_panel(here: CommandLine, tmp_path: 
         done = tilescope("screenshot", picture, "--session", session, "--panel", "softmax", "--scale", 1, *choice)
         assert done.returncode == 0, done.stderr
     assert QImage(str(first)) == QImage(str(panel)) != QImage(str(last))
+
+
+def test_the_installed_command_is_this_one() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    module, _, function = scripts["tilescope"].partition(":")
+    assert getattr(importlib.import_module(module), function) is main

@@ -124,6 +124,12 @@ def _run(options: argparse.Namespace) -> int:
     return run(request, options.json, options.trace, options.session)
 
 
+def _export(options: argparse.Namespace) -> int:
+    from workbench.cli.exporting import export
+
+    return export(options.output, options.session, options.runs, options.force)
+
+
 def _doctor(options: argparse.Namespace) -> int:
     from workbench.cli.doctor import doctor
 
@@ -142,6 +148,7 @@ FUNCTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "window": _window,
     "screenshot": _screenshot,
     "run": _run,
+    "export": _export,
     "doctor": _doctor,
     **dict.fromkeys(("ceilings", "presets", "kernels"), _listing),
 }

@@ -14,6 +14,7 @@ from workbench import __version__
 from workbench.analysis.validate import SPLITS_ALLOWED
 from workbench.cli.exits import UsageError
 from workbench.cli.output import out
+from workbench.export.files import WRITERS
 from workbench.run.protocols import AUTO_MEANING, AUTO_PROTOCOL, PROTOCOL_CHOICES, PROTOCOLS, name_of_today
 from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES
 from workbench.ui.places import Docked
@@ -46,6 +47,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     _add_run_options(command("run", "one run of the kernel and SDPA, without a window"))
     _add_screenshot_options(command("screenshot", "run, then save a picture of the window or of one panel"))
+    _add_export_options(command("export", "write recorded runs as a table for other programs"))
     _add_json(command("doctor", "what this machine can run, what is missing and how to install it"))
     ceilings = command("ceilings", "the rates that this device reaches, measured once")
     _add_json(ceilings)
@@ -96,6 +98,17 @@ def _add_screenshot_options(shot: argparse.ArgumentParser) -> None:
     shot.add_argument("--run", type=int, metavar="N", help="which run of --session (default: the last finished)")
     shot.add_argument("--panel", metavar="NAME", help=_PanelNames("only this panel: %(names)s"))
     shot.add_argument("--scale", type=float, default=2.0, metavar="X", help="pixels per unit, 0.5 to 4 (default 2)")
+
+
+def _add_export_options(export: argparse.ArgumentParser) -> None:
+    export.add_argument(
+        "output", type=Path, metavar="OUT", help=f"the table, of the kind that its name ends in: {', '.join(WRITERS)}"
+    )
+    export.add_argument(
+        "--session", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="the session or recording with the runs"
+    )
+    export.add_argument("--runs", type=_run_numbers, metavar="IDS", help="which: 1,3,5-9 (default: all)")
+    export.add_argument("--force", action="store_true", help="write over a file that is there")
 
 
 class _PanelNames(str):
@@ -205,6 +218,17 @@ def _count(what: str, allowed: str) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def _run_numbers(text: str) -> tuple[tuple[int, int], ...]:
+    """Numbers and ranges of runs, each as its first and its last."""
+    spans = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)
+        if match is None or int(match[2] or match[1]) < int(match[1]):
+            raise argparse.ArgumentTypeError(f"{part!r} is no run; allowed are numbers and ranges such as 1,3,5-9")
+        spans.append((int(match[1]), int(match[2] or match[1])))
+    return tuple(spans)
 
 
 def _size(text: str) -> tuple[int, int]:
