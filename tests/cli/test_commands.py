@@ -17,7 +17,7 @@ import pytest
 from kernels.plain.spec import Limit
 from kernels.plain.tiles import TileConfig
 from tests.samples import INTERPRETER, events_of, make_kernel, make_record, recorded_state
-from workbench.cli import commands, doctor
+from workbench.cli import commands, doctor, running
 from workbench.cli.commands import kernel_lines, kernels_object
 from workbench.cli.outcome import result_object, summary_lines
 from workbench.cli.trace_file import write_trace
@@ -149,7 +149,7 @@ def test_a_result_that_cannot_be_written_has_its_own_status_if_it_is_bad(
     with full.open("w", encoding="utf-8") if spoil == "stdout" else nullcontext() as stdout:
         if stdout is not None:
             monkeypatch.setattr("sys.stdout", stdout)
-        status = commands.run(record.started.request, True, full if spoil == "trace" else trace, session)
+        status = running.run(record.started.request, True, full if spoil == "trace" else trace, session)
         monkeypatch.undo()
     said = capsys.readouterr()
     assert status == (3 if passed else 1)
@@ -184,7 +184,7 @@ def test_ctrl_c_asks_the_engine_to_stop_and_what_there_is_is_kept(
             asked.append("abandon")
 
     monkeypatch.setattr(commands, "KernelHost", Host)
-    assert commands.run(record.started.request, True, None, path) == 130
+    assert running.run(record.started.request, True, None, path) == 130
     assert asked == ["stop", "abandon"]
     said = capsys.readouterr()
     assert json.loads(said.out)["failure"]["kind"] == "cancelled" and said.err.endswith("tilescope: stopped\n")
