@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernels.plain.launch_options import LAUNCH_OPTIONS, LaunchOption
 from kernels.plain.spec import Limit
 from kernels.plain.tiles import TileConfig
 from tests.samples import INTERPRETER, events_of, make_kernel, make_record, recorded_state
@@ -60,9 +61,17 @@ def test_the_splits_that_were_made_are_reported() -> None:
     assert result_object(record)["results"][0]["tile_asked"]["splits"] == 0
     lines = list(summary_lines(record))
     assert lines[0].startswith("2 x 4 heads (2 of keys), 20 × 40 × 8, fp32, causal")
-    assert lines[1].startswith("article 16×16, 3 splits: passed")
+    assert lines[1].startswith("article 16×16, 3 splits, 4 warps, 3 stages: passed")
     unmeasured = replace(record, measured=())
     assert result_object(unmeasured)["results"][0]["tile"]["splits"] == 0, "of a run that failed, what was asked for"
+
+
+@pytest.mark.parametrize("option", LAUNCH_OPTIONS, ids=lambda option: option.name)
+def test_every_option_of_the_launch_is_printed(option: LaunchOption) -> None:
+    """With the value that it had, also one that is mostly left to the compiler."""
+    value = option.allowed[-1]
+    record = make_record(1, PROBLEM, replace(TileConfig(16, 16), **{option.name: value}))
+    assert option.said(value) in list(summary_lines(record))[1]
 
 
 def test_splits_that_were_not_made_as_asked_are_said() -> None:
@@ -71,7 +80,7 @@ def test_splits_that_were_not_made_as_asked_are_said() -> None:
     record = replace(record, started=replace(record.started, request=asked))
     kernel = result_object(record)["results"][0]
     assert (kernel["tile"]["splits"], kernel["tile_asked"]["splits"]) == (3, 9)
-    assert list(summary_lines(record))[1].startswith("split_kv 16×16, 3 splits (9 asked): passed")
+    assert list(summary_lines(record))[1].startswith("split_kv 16×16, 3 splits (9 asked), 4 warps, 3 stages: passed")
 
 
 def test_a_verdict_has_the_relative_error_beside_it() -> None:

@@ -95,6 +95,8 @@ def take_screenshot(request: RunRequest, options: argparse.Namespace, hints: Seq
         try:
             if options.panel is not None and options.panel not in window.widget_names():
                 raise UsageError(f"panel is {options.panel!r}; allowed are {', '.join(window.widget_names())}")
+            # What runs here, and that nothing does, is nothing of a run that was recorded elsewhere.
+            window.status.setVisible(options.session is None)
             record = _record_for(window, request, options.session, options.run, options.panel)
             status = _picture(app, window, record, options)
             for line in hints:

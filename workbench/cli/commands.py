@@ -131,7 +131,7 @@ def _kernel_takes(kernel: KernelInfo) -> str:
     spec = kernel.spec
     blocks = (("BLOCK_M", spec.block_ms), ("BLOCK_N", spec.block_ns))
     parts = (
-        f"takes {', '.join(kernel.dtypes)}",
+        f"takes {_dtypes(kernel)}",
         f"precision {', '.join(spec.precisions)}",
         _dimensions(1, spec.max_d, spec.d_step),
         "heads and grouped heads" if spec.heads else "one head",
@@ -145,6 +145,14 @@ def _kernel_takes(kernel: KernelInfo) -> str:
         *(f"{one.name} {listed(spec.allowed(one.name))}" for one in LAUNCH_OPTIONS),
     )
     return "; ".join(parts)
+
+
+def _dtypes(kernel: KernelInfo) -> str:
+    """Those that it takes here, and those that it takes elsewhere; of one that cannot run here all."""
+    if kernel.unavailable:
+        return ", ".join(kernel.spec.dtypes)
+    others = [dtype for dtype in kernel.spec.dtypes if dtype not in kernel.dtypes]
+    return ", ".join(kernel.dtypes) + (f" (and {', '.join(others)} on a GPU)" if others else "")
 
 
 def _dimensions(low: int, high: int, step: int) -> str:
