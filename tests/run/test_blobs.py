@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from workbench.run import blobs
 from workbench.run.blobs import packed, read_blob, write_blob
 from workbench.run.session import _UNREADABLE
 
-ARRAYS = {
+ARRAYS: dict[str, dict[str, Any]] = {
     "none": {},
     "empty": {"a": np.zeros((0, 4), np.float32)},
     "small": {"a": np.arange(6.0).reshape(2, 3), "b": np.arange(3)},

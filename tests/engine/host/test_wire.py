@@ -36,7 +36,12 @@ ARRAYS = {
 def test_events_arrive_in_order_and_whole(kind: str, duplex: bool) -> None:
     theirs, ours = Pipe(duplex)
     events = [Told("first", ARRAYS[kind]), Told("second", ()), Told("third", ARRAYS[kind])]
-    sender = threading.Thread(target=lambda: [wire.send(ours, event) for event in events])
+
+    def send() -> None:
+        for event in events:
+            wire.send(ours, event)
+
+    sender = threading.Thread(target=send)
     sender.start()
     arrived = [wire.receive(theirs) for _ in events]
     sender.join()

@@ -44,7 +44,8 @@ def receive(connection: Connection) -> Any:
 
 
 def _read(source: int, size: int) -> memoryview:
-    room = memoryview(np.empty(size, dtype=np.uint8))
+    made: Any = np.empty(size, dtype=np.uint8)  # unlike a bytearray it is not filled with zeros first
+    room = memoryview(made)
     taken = 0
     while taken < size:
         read = os.readv(source, [room[taken:]])

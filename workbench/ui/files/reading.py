@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, pyqtSignal
 
 from workbench.run.record import RunRecord
 
@@ -34,7 +34,7 @@ class RunReader(QObject):
         self._wanted = 0  # which of the askings counts
         self._thread: threading.Thread | None = None
         self._found: deque[tuple[int, RunRecord]] = deque()
-        self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._arrived.connect(self._deliver)  # from a thread: delivered in the window's
 
     def ask(self, record: RunRecord) -> bool:
         """Read `record`, the summary of a run, and hand it over; whether that is done already."""

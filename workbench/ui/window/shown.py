@@ -48,7 +48,7 @@ class ShownRun:
         self._list_runs()
 
     def show(self, record: RunRecord) -> None:
-        """Show a run of the table in every panel, once it has been read: until then all goes on showing the last one."""
+        """Show a run of the table in every panel, once it has been read: until then all shows the one before."""
         self.is_live = False
         if not self._reader.ask(record):
             self._say(f"Reading run {record.run_id}…")
@@ -111,10 +111,11 @@ class ShownRun:
         run, title = self._stage.run, self._controls.title
         differing: tuple[str, ...] = ()
         if run is not None:
-            asked = self._controls.request()
-            # A protocol that is left open is what the run's device makes of it.
-            usual = protocol_on(asked.protocol, run.started.device.mode == "cuda")
-            differing = differing_fields(replace(asked, protocol=usual.name), run.started.request)
+            asked, made = self._controls.request(), run.started.request
+            if asked.protocol != made.protocol:  # one that is left open is what the run's device makes of it
+                usual = protocol_on(asked.protocol, run.started.device.mode == "cuda")
+                asked = replace(asked, protocol=usual.name)
+            differing = differing_fields(asked, made)
         self._setup.setWindowTitle(f"{title} – differs from the run shown" if differing else title)
         self._setup.setToolTip(f"not as in the run shown: {', '.join(differing)}" if differing else "")
         action = self._setup.toggleViewAction()
