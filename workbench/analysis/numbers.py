@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, isnan, log10
 
@@ -39,14 +38,6 @@ def percent_text(share: float) -> str:
 def counted(count: int, one: str, many: str = "") -> str:
     """A number of things: "1 launch", "20,000 samples"; `many` is the plural where an s does not make it."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def ranges_text(numbers: Sequence[int]) -> str:
-    """Ascending whole numbers, those that follow each other as a range: "1–4, 7"; "none" without any."""
-    starts = [place for place, number in enumerate(numbers) if not place or number != numbers[place - 1] + 1]
-    ends = [*(place - 1 for place in starts[1:]), len(numbers) - 1]
-    ranges = [(numbers[start], numbers[end]) for start, end in zip(starts, ends, strict=False)]
-    return ", ".join(f"{low}–{high}" if low != high else f"{low}" for low, high in ranges) or "none"
 
 
 def duration_text(seconds: float) -> str:
