@@ -21,7 +21,7 @@ class Listed:
 
     def __init__(self, runs: Sequence[RunRecord] = (), marks: Mapping[RunKey, Marks] | None = None) -> None:
         self._base = runs if isinstance(runs, Runs) else None
-        self.marks = marks if marks is not None else {}
+        self.marks = marks if marks is not None else runs.marks if isinstance(runs, Runs) else {}
         self._put: dict[int, tuple[RunRecord, dict[str, Value]]] = {}  # by place, what is not of the base
         self._columns: dict[str, list[Value]] = {}
         self.keys = [] if self._base is None else self._base.keys

@@ -75,10 +75,10 @@ class RunsModel(QAbstractTableModel):
         place = self._listed.place_of(key)
         return self._order.index(place) if place is not None and place in self._order else None
 
-    def set_records(self, records: Sequence[RunRecord], marks: Mapping[RunKey, Marks] | None = None) -> None:
-        """Replace all runs; of two with the same key the later one counts. `marks` is what is said of them."""
+    def set_records(self, records: Sequence[RunRecord]) -> None:
+        """Replace all runs; of two with the same key the later one counts."""
         self.beginResetModel()
-        self._listed = Listed(records, self._listed.marks if marks is None else marks)
+        self._listed = Listed(records)
         self._cells.clear()
         self._sharing = Sharing(self._listed)
         self._order = self._sort()
@@ -118,7 +118,7 @@ class RunsModel(QAbstractTableModel):
             row = self.row_of(record.key)
             if row is not None:
                 self.dataChanged.emit(self.index(row, 0), self.index(row, len(COLUMNS) - 1))
-        elif place in self._filter.places(self._listed):
+        elif self._filter.admits(self._listed, place):
             row = self._ordering().row_for(place, self._order)
             self.beginInsertRows(QModelIndex(), row, row)
             self._order.insert(row, place)

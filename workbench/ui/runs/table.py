@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from PyQt6.QtCore import QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QAction, QGuiApplication, QKeySequence, QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
 
+from workbench.analysis.listing.filter import Filter
 from workbench.export.files import tsv_text
+from workbench.run.kept.marks import Marks
 from workbench.run.record import RunKey, RunRecord
 from workbench.ui.places import Place
 from workbench.ui.runs.columns import COLUMNS
+from workbench.ui.runs.filter_line import FilterLine
 from workbench.ui.runs.header import Header
 from workbench.ui.runs.line import SharedLine
+from workbench.ui.runs.marking import Marking
 from workbench.ui.runs.model import RunsModel
 from workbench.ui.text.whole_words import WholeWords
 from workbench.ui.theme import Theme
 
 EMPTY_ROWS = 2  # of the height of a picture in which there are none
+NOTHING_YET, NONE_MEETS = "No runs yet", "No run meets the filter: Esc in it shows all"
 MOST_PIXELS = 30_000  # of a picture's height: Qt paints none that are higher than 32,767
 
 
@@ -27,6 +32,7 @@ class RunsView(QTableView):
     """A table that says when it is empty, and when the current row is clicked once more."""
 
     clickedAgain = pyqtSignal()
+    empty = NOTHING_YET
 
     def mousePressEvent(self, e: QMouseEvent | None) -> None:
         """See a click on the row that is current already: no signal of Qt tells it from a first click."""
@@ -44,7 +50,7 @@ class RunsView(QTableView):
         if viewport is not None and model is not None and not model.rowCount():
             painter = QPainter(viewport)
             painter.setPen(self.palette().placeholderText().color())
-            painter.drawText(viewport.rect(), Qt.AlignmentFlag.AlignCenter, "No runs yet")
+            painter.drawText(viewport.rect(), Qt.AlignmentFlag.AlignCenter, self.empty)
             painter.end()
 
 
@@ -52,7 +58,8 @@ class ResultsTable(QWidget):
     """All runs, one per row, below a line of what all of them share. `header` has what the user chose of its columns.
 
     `recordSelected` carries the RunRecord that the user has chosen by mouse or keyboard, not one chosen by
-    `select`; `settingsRequested` the RunRequest of a run that is to be used again.
+    `select`; `settingsRequested` the RunRequest of a run that is to be used again. `filterChanged` says that other runs
+    are asked for than before, by `asked`.
     """
 
     name: ClassVar[str] = "results"
@@ -61,6 +68,7 @@ class ResultsTable(QWidget):
 
     recordSelected = pyqtSignal(object)  # RunRecord
     settingsRequested = pyqtSignal(object)  # RunRequest
+    filterChanged = pyqtSignal()
     exportRequested = pyqtSignal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -70,9 +78,15 @@ class ResultsTable(QWidget):
         self._view = RunsView()
         self._selecting = False
         self._line = SharedLine()
+        self.filter = FilterLine(theme)
+        self.asked = Filter()
+        self.marking: Marking | None = None  # where there is a file that marks can be kept in
         self._build()
         self.header = Header(self._view, self._runs)
         self._runs.reshaped.connect(lambda: self._line.set_parts(self._runs.shared.parts))
+        self._runs.chosen.connect(lambda: self.filter.show_count(self._runs.rowCount(), self._runs.count()))
+        self.filter.asked.connect(self._on_asked)
+        self.filter.left.connect(self._view.setFocus)
 
     def records(self) -> Sequence[RunRecord]:
         """All runs, in the order in which they came, whatever is shown of them."""
@@ -88,6 +102,23 @@ class ResultsTable(QWidget):
     def upsert(self, record: RunRecord) -> None:
         """Add a run, or replace the one with its (source, run_id)."""
         self._runs.upsert(record)
+
+    def set_marks(self, marks: Mapping[RunKey, Marks]) -> None:
+        """Take what is said of runs from now on."""
+        self._runs.set_marks(marks)
+
+    def selected_keys(self) -> list[RunKey]:
+        """The runs that are selected, in the order shown."""
+        return [self._runs.key(row) for row in self._selected_rows()]
+
+    def _on_asked(self, asked: Filter) -> None:
+        selected = self.selected()
+        self.asked = asked
+        self._view.empty = NONE_MEETS if asked.terms else NOTHING_YET
+        self._runs.set_filter(asked)
+        if selected is not None:
+            self.select(selected.key)
+        self.filterChanged.emit()
 
     def select(self, key: RunKey) -> None:
         """Select the run (source, run_id) and bring it into view; nothing happens if there is none."""
@@ -108,6 +139,7 @@ class ResultsTable(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         """Take the colours of `theme`."""
         self._runs.apply_theme(theme)
+        self.filter.apply_theme(theme)
 
     def whole(self, scale: float) -> tuple[ResultsTable, tuple[str, ...]]:
         """A table for a picture with `scale` pixels per unit: all columns and rows at their full size, no scroll bars.
@@ -183,6 +215,7 @@ class ResultsTable(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        layout.addWidget(self.filter)
         layout.addWidget(self._line)
         layout.addWidget(view)
 
@@ -223,6 +256,10 @@ class ResultsTable(QWidget):
         for action in (self._copy_all, self._export):
             action.setEnabled(self._runs.rowCount() > 0)
         menu.addActions([self._use, self._copy_some, self._copy_all, self._export])
+        if self.marking is not None:
+            self.marking.refresh()
+            menu.addSeparator()
+            menu.addActions(self.marking.actions)
         viewport = self._view.viewport()
         assert viewport is not None
         menu.popup(viewport.mapToGlobal(position))

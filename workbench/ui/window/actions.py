@@ -36,6 +36,10 @@ COMMANDS = (
     Command(
         "screenshot", "Picture of the window…", ("Ctrl+Shift+S",), "screenshot", "To the clipboard and a file, at 2x"
     ),
+    Command("deleted", "Deleted runs…", tip="Bring back runs of this session that were deleted"),
+    Command(
+        "filter", "Filter runs", ("Ctrl+F",), tip="Show the runs that words and terms ask for: kernel:flash time<100us"
+    ),
     Command("quit", "Quit", ("Ctrl+Q",)),
     Command("reset", "Reset layout", (), "reset", "Put every dock back to its first place"),
     Command("theme", "Light theme", ("Ctrl+T",), "theme", "Change between dark and light", True),

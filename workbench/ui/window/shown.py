@@ -105,7 +105,7 @@ class ShownRun:
         self._results.upsert(summary)
         if self._stage.run is not None and self._stage.run.key == summary.key:
             self._results.select(summary.key)
-        self._stage.set_history(self._library.records())
+        self.list_history()
 
     def compare_form(self) -> None:
         """Say beside the form's title where it is not what the run shown was made with; the list of docks keeps its."""
@@ -126,4 +126,18 @@ class ShownRun:
     def _list_runs(self) -> None:
         """Put all runs into the table, and into what shows a trend of them."""
         self._results.set_records(self._library.records())
-        self._stage.set_history(self._library.records())
+        self.list_history()
+
+    def list_history(self) -> None:
+        """Let what shows a trend of the runs be of those that the table's filter asks for."""
+        runs, asked = self._library.records(), self._results.asked
+        self._stage.set_history(runs.chosen(asked.places(runs)) if asked.terms else runs)
+
+    def take_marks(self, others_are_hidden: bool) -> None:
+        """Show what is now said of runs."""
+        if others_are_hidden:
+            self._list_runs()
+        else:
+            self._results.set_marks(self._library.records().marks)
+            if self._results.asked.terms:  # which may ask for a star
+                self._results.filter.edit.textChanged.emit(self._results.filter.edit.text())
