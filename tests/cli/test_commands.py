@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -348,3 +349,13 @@ def test_what_kernels_and_baselines_take_is_listed_whole() -> None:
     listed = kernels_object(ready)
     assert [kernel["runs_here"] for kernel in listed["kernels"]] == [True, False]
     assert [baseline["runs_here"] for baseline in listed["baselines"]] == [True, False]
+
+
+@pytest.mark.parametrize("name", [*doctor.MODULES, *doctor.OPTIONAL])
+def test_a_package_that_is_not_there_is_named_with_what_installs_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What every run needs is missing; what some command alone needs is a note."""
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda one: None if one == name else find_spec(one))
+    monkeypatch.setattr(doctor, "_engine", lambda: iter(()))
+    (found,) = (finding for finding in doctor.examine() if finding.name == name)
+    assert found.status == ("note" if name in doctor.OPTIONAL else "missing") and "pip install" in found.fix
