@@ -225,7 +225,7 @@ def _recorded_run(recording: Path, run_id: int) -> RunRecord:
     session = Session(recording, read_only=True)
     marks, numbers = session.marks(), session.numbers()
     if run_id in numbers and marks.get(run_id, NO_MARKS).deleted:
-        raise UsageError(f"run {run_id} of {recording.name} was deleted; File > Deleted runs in the window restores it")
+        raise UsageError(f"run {run_id} of {recording.name} was deleted; Edit > Deleted runs in the window restores it")
     if run_id not in numbers:
         seen = [number for number in numbers if not marks.get(number, NO_MARKS).deleted]
         raise UsageError(f"run is {run_id}; {recording.name} has {spans_text(set(seen))}")

@@ -79,7 +79,7 @@ class Marking(QObject):
         keys = self._selected()
         done = self._push("delete", {key: replace(self._library.marks(key), deleted=True) for key in keys})
         if done:
-            self.said.emit(f"{_runs(keys)} deleted. Undo, or File > Deleted runs…, brings it back.")
+            self.said.emit(f"{_runs(keys)} deleted. Undo, or Edit > Deleted runs…, brings it back.")
 
     def restore(self, keys: Sequence[RunKey]) -> None:
         """Show deleted runs again."""

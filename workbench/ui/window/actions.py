@@ -41,6 +41,8 @@ COMMANDS = (
         "filter", "Filter runs", ("Ctrl+F",), tip="Show the runs that words and terms ask for: kernel:flash time<100us"
     ),
     Command("quit", "Quit", ("Ctrl+Q",)),
+    Command("undo", "Undo", ("Ctrl+Z",), tip="Take back the last change"),
+    Command("redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), tip="Make the change that was taken back"),
     Command("reset", "Reset layout", (), "reset", "Put every dock back to its first place"),
     Command("theme", "Light theme", ("Ctrl+T",), "theme", "Change between dark and light", True),
     Command("keys", "Keys and mouse", ("F1",), "help"),

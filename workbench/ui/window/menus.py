@@ -14,7 +14,19 @@ from workbench.ui.window.docks import Docks
 
 SEPARATOR, DOCKS, PANEL_PICTURES = "separator", "docks", "panel pictures"
 MENUS = {
-    "&File": ("open", "save", "record", "export", SEPARATOR, "screenshot", PANEL_PICTURES, SEPARATOR, "quit"),
+    "&File": (
+        "open",
+        "save",
+        "record",
+        "export",
+        "deleted",
+        SEPARATOR,
+        "screenshot",
+        PANEL_PICTURES,
+        SEPARATOR,
+        "quit",
+    ),
+    "&Edit": ("undo", "redo", SEPARATOR, "filter", "deleted"),
     "&Run": ("run", "stop", "auto", SEPARATOR, "best", "ceilings"),
     "&View": (DOCKS, SEPARATOR, "theme", "reset"),
     "&Help": ("keys", "about"),
