@@ -178,10 +178,24 @@ def parts_of_setting(setting: Value) -> list[str]:
     return str(setting).split(_BETWEEN)
 
 
+def _tile_order(record: RunRecord) -> Value:
+    """What tiles are sorted by, in one value: the blocks first, then what is set of the launch."""
+    tile = record.launched_tile
+    several = (tile.block_m, tile.block_n, tile.num_warps, tile.num_stages, tile.splits, tile.maxnreg)
+    return None if record.is_unreadable else " ".join(f"{number:06}" for number in several)
+
+
+def _standing(record: RunRecord) -> Value:
+    """What states are sorted by: what is wrong, what failed, and then what is in order."""
+    return " ".join(str(_value(_BY_NAME[name], record)) for name in ("passed", "failed", "state"))
+
+
 _BY_NAME = {field.name: field for field in _OF_RECORDS}
+# Several values in one, which a list of many runs would otherwise have to put together at every look.
+_JOINED = {"words": _words, "setting": _setting, "tile_order": _tile_order, "standing": _standing}
 INDEX = Index(
-    (*_BY_NAME, "words", "setting"),
-    lambda record: (*(_value(field, record) for field in _OF_RECORDS), _words(record), _setting(record)),
+    (*_BY_NAME, *_JOINED),
+    lambda record: (*(_value(field, record) for field in _OF_RECORDS), *(find(record) for find in _JOINED.values())),
 )
 """What a session file keeps of each run beside it."""
 

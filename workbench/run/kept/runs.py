@@ -96,6 +96,12 @@ class Runs(Sequence[RunRecord]):
         """Those at `places` of these, in that order."""
         return Runs(self._listing, [self._places[place] for place in places], self._read, self.marks)
 
+    def extends(self, other: object) -> bool:
+        """Whether these are the runs of `other`, and maybe more after them."""
+        if not isinstance(other, Runs) or other._listing is not self._listing:
+            return False
+        return self._places[: len(other)] == other._places
+
     def where(self, **values: Value) -> Runs:
         """Those that have all of `values`, by the names of columns."""
         places: Iterable[int] = range(len(self))

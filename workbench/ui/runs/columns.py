@@ -103,7 +103,6 @@ def _waits(one: LaunchOption) -> Column:
 _RUN_TIP = "the run's number, after the recording that it is from"
 _NAME_TIP = "what you call the run, after a star that you gave it"
 _STATE_TIP = "whether the output is right, before how fast it is"
-_TILE = ("block_m", "block_n", "num_warps", "num_stages", "splits", "maxnreg")
 _DEVICE = ("device", "driver", "CUDA", "power limit (W)")
 _VERSIONS_BY = ("torch", "triton", "revision")
 _RESOURCES = _labels("registers", "spills", "shared_bytes")
@@ -115,14 +114,14 @@ _WITH_WORDS = (
     Column("Run", _RUN_TIP, ("run", "started"), cells.number_cell, (OWN, "source", "run"), 16, of_any=True),
     Column("Name", _NAME_TIP, (), _no_cell, ("starred", "name"), 24, usual=cells.MISSING, told=cells.name_cell),
     Column("Kernel", "the Triton kernel, and its precision where not ieee", _KERNEL, cells.kernel_cell, _KERNEL, 18),
-    Column("Tile", _TILE_TIP, ("BLOCK_M", "BLOCK_N"), cells.tile_cell, _TILE, 30),
+    Column("Tile", _TILE_TIP, ("BLOCK_M", "BLOCK_N"), cells.tile_cell, ("tile_order",), 30),
     Column("Time", _TIME_TIP, (_TIME, "time is", _MEDIAN), _kernel_time, ("figure",), is_time=True, of_any=True),
     Column(
         "!", "what must be known beside the times", ("warnings",), times.warnings_cell, ("warnings",), 3, cells.MISSING
     ),
     Column("vs SDPA", "how the kernel's time is beside SDPA's", _RATIO, times.ratio_cell, ("ratio",)),
     Column("Max error", "the kernel's, against float64", (_ERROR,), _kernel_error, ("max_abs_error",)),
-    Column("State", _STATE_TIP, ("state",), cells.state_cell, ("passed", "failed", "state"), 20, of_any=True),
+    Column("State", _STATE_TIP, ("state",), cells.state_cell, ("standing",), 20, of_any=True),
     Column("Shape", _PROBLEM_TIP, _PROBLEM, cells.problem_cell, ("flops",), 36),
     Column("Protocol", _PROTOCOL_TIP, ("protocol",), times.protocol_cell, ("protocol",), 18),
     Column("SDPA", "SDPA's time, as the kernel's", _SDPA_TIME, _sdpa_time, ("sdpa_figure",), is_time=True),

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from PyQt6.QtWidgets import QDockWidget
 
-from workbench.run.events import Failed, Finished
+from workbench.analysis.listing.near import near
+from workbench.run.events import Failed, Finished, RunEvent
 from workbench.run.library import Library
 from workbench.run.protocols import protocol_on
 from workbench.run.record import RunRecord
@@ -19,6 +20,8 @@ from workbench.ui.form.specs import differing_fields
 from workbench.ui.runs.table import ResultsTable
 from workbench.ui.window.stage import Stage
 from workbench.ui.worker import Grown, Kept
+
+MOST_IN_TREND = 1000  # runs: each has to be read for it, which takes a millisecond
 
 
 class ShownRun:
@@ -66,7 +69,7 @@ class ShownRun:
     def _show_whole(self, whole: RunRecord) -> None:
         if isinstance(whole.end, Failed) and whole.end.kind == "damaged":
             self._say(whole.end.message)
-        self._stage.show_run(whole)
+        self._show_run(whole)
         self.compare_form()
 
     def show_last(self) -> None:
@@ -82,7 +85,7 @@ class ShownRun:
         """The live run has grown; a panel only takes note of that, and draws on the next frame."""
         if self.is_live:
             self._reader.forget()
-            self._stage.show_run(grown.record, grown.event)
+            self._show_run(grown.record, grown.event)
             if grown.event is None:
                 self.compare_form()
 
@@ -107,6 +110,13 @@ class ShownRun:
             self._results.select(summary.key)
         self.list_history()
 
+    def _show_run(self, run: RunRecord, event: RunEvent | None = None) -> None:
+        """Show a run, among others that its trend is of where its problem is another than before."""
+        before = self._stage.run
+        self._stage.show_run(run, event)
+        if before is None or before.started.request.problem != run.started.request.problem:
+            self.list_history()
+
     def compare_form(self) -> None:
         """Say beside the form's title where it is not what the run shown was made with; the list of docks keeps its."""
         run, title = self._stage.run, self._controls.title
@@ -129,9 +139,18 @@ class ShownRun:
         self.list_history()
 
     def list_history(self) -> None:
-        """Let what shows a trend of the runs be of those that the table's filter asks for."""
+        """Let what shows a trend of the runs be of those that the table's filter asks for.
+
+        Of very many those are chosen that can stand in one trend with the run shown.
+        """
         runs, asked = self._library.records(), self._results.asked
-        self._stage.set_history(runs.chosen(asked.places(runs)) if asked.terms else runs)
+        runs = runs.chosen(asked.places(runs)) if asked.terms else runs
+        shown = self._stage.run
+        if len(runs) > MOST_IN_TREND and shown is not None:
+            runs = near(runs, shown.started.request.problem)
+            if len(runs) > MOST_IN_TREND:
+                self._say(f"The trend is of the newest {MOST_IN_TREND:,} of {len(runs):,} runs that belong to it")
+        self._stage.set_history(runs[-MOST_IN_TREND:])
 
     def take_marks(self, others_are_hidden: bool) -> None:
         """Show what is now said of runs."""
