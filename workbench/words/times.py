@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.analysis.metrics import half_width_of, interval_of, sides_of
-from workbench.analysis.numbers import counted, format_range, format_time, percent_text
+from workbench.analysis.numbers import TimeUnit, counted, format_range, format_time, percent_text
 from workbench.run.device_state import DeviceReadings
 from workbench.run.events import Progress
 from workbench.run.measurement import KernelTimeBy, Latency, Measurement
@@ -136,10 +136,10 @@ def timed_seconds(readings: DeviceReadings) -> float | None:
     return max(end for _, end in timed) - min(begin for begin, _ in timed) if timed else None
 
 
-def modes_text(modes: Modes) -> str:
+def modes_text(modes: Modes, unit: TimeUnit | None = None) -> str:
     """Two modes with their shares: "two modes: 383.6 µs (82%) and 389.6 µs (18%)"."""
     low, high = (
-        f"{format_time(centre)} ({share:.0%})" for centre, share in zip(modes.centres, modes.shares, strict=True)
+        f"{format_time(centre, unit)} ({share:.0%})" for centre, share in zip(modes.centres, modes.shares, strict=True)
     )
     return f"two modes: {low} and {high}"
 

@@ -24,6 +24,7 @@ VERY_MANY, LIMIT_S = 100_000, 1.5
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Reads]:
     monkeypatch.setattr(shown, "MOST_IN_TREND", IN_TREND)
+    monkeypatch.setattr(shown, "STEP", 5)
     yield Reads(monkeypatch)
 
 

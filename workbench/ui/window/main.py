@@ -217,6 +217,7 @@ class MainWindow(QMainWindow):
         self.results.settingsRequested.connect(partial(self.controls.set_request, step="settings of a run"))
         for panel in self._stage.panels.values():
             panel.commandRequested.connect(lambda name: self._commands[name].trigger())
+            panel.recordChosen.connect(self._shown.choose)
         self._frames.timeout.connect(self._on_frame)
         self._runs.submitted.connect(self._on_submitted)
         self._runs.said.connect(self._say)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
 from PyQt6.QtWidgets import QDockWidget
@@ -22,6 +23,7 @@ from workbench.ui.window.stage import Stage
 from workbench.ui.worker import Grown, Kept
 
 MOST_IN_TREND = 1000  # runs: each has to be read for it, which takes a millisecond
+STEP = 200  # by which the oldest leave it: for each that leaves, the others are read anew
 
 
 class ShownRun:
@@ -71,6 +73,11 @@ class ShownRun:
             self._say(whole.end.message)
         self._show_run(whole)
         self.compare_form()
+
+    def choose(self, record: RunRecord) -> None:
+        """Show a run that was chosen in a panel, and select it in the table."""
+        self._results.select(record.key)
+        self.show(record)
 
     def show_last(self) -> None:
         """Show the last finished run that the session already holds, with its settings in the form, if there is one."""
@@ -148,9 +155,10 @@ class ShownRun:
         shown = self._stage.run
         if len(runs) > MOST_IN_TREND and shown is not None:
             runs = near(runs, shown.started.request.problem)
-            if len(runs) > MOST_IN_TREND:
-                self._say(f"The trend is of the newest {MOST_IN_TREND:,} of {len(runs):,} runs that belong to it")
-        self._stage.set_history(runs[-MOST_IN_TREND:])
+        first = max(0, ceil((len(runs) - MOST_IN_TREND) / STEP)) * STEP
+        if first:
+            self._say(f"The trend is of the newest {len(runs) - first:,} of {len(runs):,} runs that belong to it")
+        self._stage.set_history(runs[first:])
 
     def take_marks(self, others_are_hidden: bool) -> None:
         """Show what is now said of runs."""
