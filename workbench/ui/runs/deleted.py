@@ -31,8 +31,9 @@ class DeletedRuns(QDialog):
         self.list.selectAll()
         about = counted(len(runs), "deleted run") + ", nothing of which is lost" if runs else "No run was deleted."
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        back = self.buttons.addButton("Restore selected", QDialogButtonBox.ButtonRole.AcceptRole)
+        back = self.buttons.addButton("Restore", QDialogButtonBox.ButtonRole.AcceptRole)
         assert back is not None
+        back.setToolTip("Show the selected runs again")
         back.setEnabled(bool(runs))
         self.buttons.accepted.connect(self._on_accepted)
         self.buttons.rejected.connect(self.reject)
