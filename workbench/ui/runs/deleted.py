@@ -11,6 +11,7 @@ from workbench.analysis.numbers import counted, format_time
 from workbench.run.kept.runs import Runs
 from workbench.run.record import RunKey
 
+WIDER = 24  # px: as the default button it is bold, which its own hint leaves out
 MOST_LISTED = 1000  # others come into the list as these leave it
 
 
@@ -34,6 +35,7 @@ class DeletedRuns(QDialog):
         back = self.buttons.addButton("Restore", QDialogButtonBox.ButtonRole.AcceptRole)
         assert back is not None
         back.setToolTip("Show the selected runs again")
+        back.setMinimumWidth(back.sizeHint().width() + WIDER)
         back.setEnabled(bool(runs))
         self.buttons.accepted.connect(self._on_accepted)
         self.buttons.rejected.connect(self.reject)
