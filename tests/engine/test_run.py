@@ -356,18 +356,6 @@ def test_a_request_that_cannot_work_is_refused_in_one_line(host: KernelHost, req
     assert words in end.message and "\n" not in end.message
 
 
-def test_states_too_large_to_keep_are_left_out_with_the_reason() -> None:
-    from workbench.engine.checking.states import skipped
-
-    huge = skipped(RunRequest(Problem(16384, 65536, 64)))
-    assert huge is not None and huge.m_running is None
-    assert "768.0 MiB" in huge.skipped and "192.0 MiB" in huge.skipped and "one head" not in huge.skipped
-    of_heads = skipped(RunRequest(Problem(16384, 65536, 64, heads=2)))
-    assert of_heads is not None and "the states of one head would take 768.0 MiB" in of_heads.skipped
-    assert skipped(RunRequest(Problem(4096, 4096, 64, 100, 100), TileConfig(64, 64))) is None
-    assert skipped(SMALL) is None
-
-
 def test_stop_breaks_off_a_long_interpreter_launch_and_keeps_the_child(
     host: KernelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:

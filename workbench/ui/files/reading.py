@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
@@ -58,7 +59,8 @@ class RunReader(QObject):
 
     def _read(self, number: int, record: RunRecord) -> None:
         self._found.append((number, self._load(record)))
-        self._arrived.emit()
+        with suppress(RuntimeError):  # the window was closed meanwhile, and this object with it
+            self._arrived.emit()
 
     def _deliver(self) -> None:
         while self._found:
