@@ -14,6 +14,7 @@ from workbench.words.known import no_readings_text, not_recorded, not_recorded_t
 from workbench.words.names import named
 from workbench.words.results import NOT_CHECKED_AGAIN, NOT_LAUNCHED_AGAIN
 from workbench.words.times import (
+    drift_text,
     ended_text,
     figure_kind,
     figure_text,
@@ -159,8 +160,8 @@ def _latency_chips(record: RunRecord, measurement: Measurement) -> Iterator[Chip
         both = f"the {figure_kind(latency)} is one number for both"
         yield Chip(f"{whose}{text}", f"{name}: {text}; {both}", str(role))
     if latency.drift is not None:
-        text = f"{whose}drifting by {latency.drift.relative:+.1%}"
-        yield Chip(text, f"{name}: {latency.drift.text} of the run")
+        text = f"{whose}{drift_text(latency.drift)}"
+        yield Chip(text, f"{name}: {drift_text(latency.drift)} from begin to end of the run")
 
 
 def _whose(role: Role, record: RunRecord) -> str:

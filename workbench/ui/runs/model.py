@@ -103,11 +103,13 @@ class RunsModel(QAbstractTableModel):
             texts[text] = cell.bold or texts.get(text, False)
 
     def _shorter(self, cell: Cell, column: int) -> list[str]:
-        """Versions of a cell for less room: first goes what is no different in any other."""
+        """Versions of a cell for less room: its own, or else without what is no different in any other."""
+        if cell.shorter:
+            return list(cell.shorter)
         if column not in self._starts:
             self._starts[column] = "" if COLUMNS[column].is_number else common_start(self._texts[column])
         start, text = self._starts[column], cell.among(self.shared)
-        return [*([ELLIPSIS + text.removeprefix(start)] if start else []), *cell.shorter]
+        return [ELLIPSIS + text.removeprefix(start)] if start else []
 
     def apply_theme(self, theme: Theme) -> None:
         """Colour the cells by `theme`."""
