@@ -86,7 +86,7 @@ def _waits(one: LaunchOption) -> Column:
 _WITH_WORDS = (
     Column("Run", "the run's number, after the recording that it is from", ("run", "started"), cells.number_cell, 14),
     Column("Kernel", "the Triton kernel, and its precision where not ieee", _KERNEL, cells.kernel_cell, 18),
-    Column("Tile", _TILE_TIP, ("BLOCK_M", "BLOCK_N"), cells.tile_cell, 20),
+    Column("Tile", _TILE_TIP, ("BLOCK_M", "BLOCK_N"), cells.tile_cell, 19),
     Column("Time", _TIME_TIP, (_TIME, "time is", _MEDIAN), partial(times.time_cell, role="kernel"), is_time=True),
     Column("!", "what must be known beside the times", ("warnings",), times.warnings_cell, 3, usual=cells.MISSING),
     Column("vs SDPA", "how the kernel's time is beside SDPA's", _RATIO, times.ratio_cell),
