@@ -9,7 +9,7 @@ from typing import Any
 
 import pyqtgraph as pg
 
-from workbench.analysis.numbers import number
+from workbench.analysis.numbers import number, with_minus
 from workbench.ui.text.fit import longest, text_height, text_width
 
 BREAK = "<br>"  # between the lines of an axis's name
@@ -136,7 +136,7 @@ class ValueAxis(NamedAxis):
         if self.log:
             return [f"{10**v:,.10g}" if v > -4 else number(10**v, 1) for v in values]
         places = max(0, -math.floor(math.log10(spacing) + 1e-9))
-        return [f"{v:,.{places}f}".replace("-", "−") for v in values]
+        return [with_minus(f"{v:,.{places}f}") for v in values]
 
 
 def even_ticks(low: float, high: float, most: int) -> list[float]:
