@@ -54,7 +54,7 @@ def open_window(preset: Preset | None, session: Path | None, size: tuple[int, in
     if session is not None:
         with refusing(SessionError):  # now, and not after the first run
             Session(session).check()
-    window = make_window(Session(session or _default_session()), settings, theme)
+    window = make_window(Session(session or _default_session()), settings, theme, engine_ahead=True)
     _survive_errors(window)
     if size is not None:
         window.resize(*size)
@@ -126,21 +126,29 @@ def make_application() -> QApplication:
     return app
 
 
-def make_window(session: Session, settings: QSettings, theme_name: str, device: str = "auto") -> MainWindow:
-    """A window with its engine's thread, not yet started. Raises UsageError if the session cannot be used."""
+def make_window(
+    session: Session, settings: QSettings, theme_name: str, device: str = "auto", engine_ahead: bool = False
+) -> MainWindow:
+    """A window with its engine's thread, started only with `engine_ahead`, as where a run is sure to follow.
+
+    Raises UsageError if the session cannot be used.
+    """
     from PyQt6.QtWidgets import QApplication
 
-    from workbench.ui.theme import THEME_NAMES, apply_theme, load_theme
-    from workbench.ui.window.main import MainWindow
     from workbench.ui.worker import RunWorker
 
     with refusing(SessionError):
         library = Library(session)
+    worker = RunWorker(session, device)
+    if engine_ahead:
+        worker.start_ahead()  # torch is imported there while the window is imported and made here
+    from workbench.ui.theme import THEME_NAMES, apply_theme, load_theme
+    from workbench.ui.window.main import MainWindow
+
     theme = load_theme(theme_name if theme_name in THEME_NAMES else "dark")
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     apply_theme(app, theme)
-    worker = RunWorker(session, device)
     return MainWindow(library, worker, settings, theme)
 
 

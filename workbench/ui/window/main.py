@@ -11,7 +11,7 @@ from PyQt6.QtCore import QSettings, QTimer, pyqtSignal
 from PyQt6.QtGui import QAction, QCloseEvent, QImage
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from workbench.run.events import Failed, Log, Ready, Started
+from workbench.run.events import Failed, Log, Progress, Ready, Started
 from workbench.run.library import Library
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
@@ -70,8 +70,8 @@ class MainWindow(QMainWindow):
         else:
             self._first.waits_for_device = True
             self._shown.show_last()
-        # After the first frame: the window appears before torch is imported beside it.
-        QTimer.singleShot(0, self._worker.start)
+        # After the first frame: the window is not kept from appearing by what the engine says.
+        QTimer.singleShot(0, self._worker.speak)
 
     def run(self) -> None:
         """Run what the form says, after a question if that will take long."""
@@ -128,6 +128,7 @@ class MainWindow(QMainWindow):
 
     def flush(self) -> None:
         """Draw now what the next frame would draw."""
+        self._shown.finish()
         while self._ended:
             self._on_kept(self._ended.popleft())
         self._stage.flush()
@@ -221,7 +222,7 @@ class MainWindow(QMainWindow):
         self.docks.restore()
         self.results.header.restore(self._settings)
 
-    def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Log) -> None:
+    def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Progress | Log) -> None:
         """What the engine's thread tells."""
         match told:
             case Grown():
@@ -236,6 +237,8 @@ class MainWindow(QMainWindow):
                 self._on_engine_down(failure)
             case Ready() | Log():
                 self._on_engine_says(told)
+            case Progress():
+                self.status.take(told)
             case _:
                 assert_never(told)
 
