@@ -132,3 +132,27 @@ def test_a_picture_of_a_damaged_recording_is_refused(here: CommandLine, tmp_path
     done = here("screenshot", tmp_path / "p.png", "--session", damaged)
     assert done.returncode == 2 and not (tmp_path / "p.png").exists()
     assert done.stderr == "tilescope: the maps of run 13 in r.tilescope are damaged\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "--trace", "{}", "--session", "new.tilescope"),
+        ("run", "--trace", "{}", "--session", "{}"),
+        ("screenshot", "{}.png"),
+        ("export", "{}.csv", "--session", RECORDING, "--force"),
+    ],
+    ids=" ".join,
+)
+def test_a_file_with_runs_in_it_is_never_written_over(
+    here: CommandLine, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Whatever its name is: what was measured may be nowhere else."""
+    kept = (ROOT / RECORDING).read_bytes()
+    words = [word.replace("{}", str(tmp_path / "kept")).replace("new", str(tmp_path / "new")) for word in command]
+    path = Path(words[words.index("--trace") + 1] if "--trace" in words else words[1])
+    path.write_bytes(kept)
+    complaint = complaint_of(here(*words, *(ON_INTERPRETER if command[0] != "export" else ())))
+    if "--session" not in words or words[-1] != str(path):
+        assert "is a session or a recording, which is not written over; allowed is another name" in complaint
+    assert path.read_bytes() == kept
