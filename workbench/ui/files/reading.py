@@ -43,7 +43,8 @@ class RunReader(QObject):
         if self._bytes_of(record) <= AT_ONCE_BYTES:
             self._take(self._load(record))
             return True
-        self._thread = threading.Thread(target=self._read, args=(self._wanted, record), name="run-reader", daemon=True)
+        # Not a daemon: one that is cut off at the end of the process aborts it.
+        self._thread = threading.Thread(target=self._read, args=(self._wanted, record), name="run-reader")
         self._thread.start()
         return False
 
