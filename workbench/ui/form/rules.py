@@ -21,7 +21,7 @@ from workbench.run.events import Ready
 from workbench.run.protocols import Protocol, protocol_on
 from workbench.run.request import DTYPES, SDPA_CHOICES, RunRequest
 
-NO_GPU = "this machine has no NVIDIA GPU that can be used; python main.py doctor says what is missing"
+NO_GPU = "allowed are auto and interpreter: no NVIDIA GPU can be used here, and python main.py doctor says why"
 TILE_FIELDS = tuple(f.name for f in fields(TileConfig))
 # From the least exact to the most: a precision that cannot be had gives way to the next one that is no worse.
 BY_EXACTNESS = tuple(sorted(PRECISIONS, key=lambda name: PRECISIONS[name].exactness))
@@ -39,7 +39,7 @@ class Settled:
 class FormRules:
     """Answers questions about requests by what the engine has announced; before that, by the general rules alone.
 
-    `refused` are the devices that no engine could be had for, with the reasons.
+    `refused` are the devices that no engine could be had for, with what it said.
     """
 
     ready: Ready | None = None
@@ -56,9 +56,9 @@ class FormRules:
     def _device_faults(self, device: str) -> Iterator[Fault]:
         """The engine announces what runs on its own device; of another it is known whether there is one."""
         if device in self.refused:
-            yield Fault("device", f"device is {device}: {self.refused[device]}")
+            yield Fault("device", self.refused[device])
         elif device == "cuda" and self.ready is not None and not self.ready.has_gpu:
-            yield Fault("device", f"device is {device}: {NO_GPU}", "allowed are auto, interpreter")
+            yield Fault("device", f"device is {device}", NO_GPU)
 
     def kernel(self, name: str) -> KernelInfo | None:
         """The kernel called `name`, or None where none is announced."""
