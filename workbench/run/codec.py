@@ -62,7 +62,8 @@ def decode_request(data: dict[str, Any]) -> RunRequest:
     request = _decode(data, {})
     if not isinstance(request, RunRequest):
         raise ValueError("not a request")
-    for part in (request, request.problem, request.tile):
+    parts: tuple[Any, ...] = (request, request.problem, request.tile)
+    for part in parts:
         for name, kind in declared_kinds(type(part)).items():
             if not is_of_kind(getattr(part, name), kind):
                 raise ValueError(f"{name} of a request is {getattr(part, name)!r}")

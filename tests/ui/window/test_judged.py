@@ -15,9 +15,8 @@ from tests.samples import INTERPRETER
 from tests.ui.conftest import MakeWindow
 from tests.ui.form.driver import open_form, ready
 from workbench.run.events import Failed, Ready
-from workbench.run.request import Problem, RunRequest
+from workbench.run.request import Problem, RunRequest, put
 from workbench.ui.form.controls import Controls
-from workbench.ui.form.rules import put
 from workbench.ui.form.state import FormState
 from workbench.ui.window.main import MainWindow
 

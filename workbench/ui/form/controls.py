@@ -14,12 +14,12 @@ from kernels.plain.tiles import TileConfig
 from workbench.analysis.presets import PRESETS, find_preset
 from workbench.analysis.validate import Fault
 from workbench.run.events import Failed, Ready
-from workbench.run.request import Problem, RunRequest
+from workbench.run.request import Problem, RunRequest, look_up
 from workbench.ui.form.estimate import EstimateLabel
 from workbench.ui.form.fields import Choice, NumberField
 from workbench.ui.form.offers import choice_of, show_choices, show_hints
 from workbench.ui.form.rows import Row, add_rows, add_title, make_row, unreadable
-from workbench.ui.form.rules import FormRules, Settled, is_preset, look_up
+from workbench.ui.form.rules import FormRules, Settled, is_preset
 from workbench.ui.form.specs import (
     BEST_TILE_TIP,
     CUSTOM,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 from kernels.plain.precisions import EXACT, PRECISIONS
 from kernels.plain.spec import LIMITED
@@ -19,7 +18,7 @@ from workbench.analysis.validate import Fault, find_faults
 from workbench.run.environment import KernelInfo, find_kernel
 from workbench.run.events import Ready
 from workbench.run.protocols import Protocol, protocol_on
-from workbench.run.request import DTYPES, SDPA_CHOICES, RunRequest
+from workbench.run.request import DTYPES, SDPA_CHOICES, RunRequest, look_up, put
 
 NO_GPU = "allowed are auto and interpreter: no NVIDIA GPU can be used here, and python main.py doctor says why"
 TILE_FIELDS = tuple(f.name for f in fields(TileConfig))
@@ -206,21 +205,6 @@ def is_preset(request: RunRequest, preset: Preset) -> bool:
     """Whether it is that problem with those tolerances; the tile goes with the kernel."""
     tolerances = preset.tolerances(request.problem.dtype, request.precision)
     return (request.problem, request.rtol, request.atol) == (preset.problem, *tolerances)
-
-
-def put(request: RunRequest, name: str, value: object) -> RunRequest:
-    """`request` with another value of the field `name`, wherever in it that is."""
-    changes: dict[str, Any] = {name: value}
-    if hasattr(request, name):
-        return replace(request, **changes)
-    if hasattr(request.problem, name):
-        return replace(request, problem=replace(request.problem, **changes))
-    return replace(request, tile=replace(request.tile, **changes))
-
-
-def look_up(request: RunRequest, name: str) -> Any:
-    """The value of the field `name`, wherever in the request it is."""
-    return next(getattr(part, name) for part in (request, request.problem, request.tile) if hasattr(part, name))
 
 
 def _nearest_first(value: str, order: tuple[str, ...], name: str) -> list[str]:

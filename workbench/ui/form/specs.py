@@ -11,10 +11,9 @@ from kernels.plain.precisions import PRECISIONS
 from kernels.plain.tiles import BLOCKS
 from workbench.analysis.presets import PRESETS
 from workbench.run.protocols import PROTOCOL_CHOICES, protocol_of
-from workbench.run.request import INPUT_DISTRIBUTIONS, RunRequest
+from workbench.run.request import INPUT_DISTRIBUTIONS, RunRequest, look_up
 from workbench.ui.form.fields import AutoField, Choice, Field, Flag, FloatField, IntField, NumberField, SecondsField
 from workbench.ui.form.rows import Row, make_row
-from workbench.ui.form.rules import look_up
 
 CUSTOM = "Custom"
 TILE_GROUP = "Kernel"
