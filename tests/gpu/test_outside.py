@@ -69,8 +69,8 @@ def test_launches_that_are_not_what_was_expected_are_not_summed() -> None:
 
 def test_what_a_bare_script_prints_is_read() -> None:
     found = read_bare("warm 10.0 30.0 1980.0\ncold 12 33 1965\n\n")
-    warm, cold = {"kernel": 10.0, "baseline": 30.0}, {"kernel": 12.0, "baseline": 33.0}
-    assert found == {"warm": Bare(warm, 1980.0), "cold": Bare(cold, 1965.0)}
+    warm, cold = Bare({"kernel": 10.0, "baseline": 30.0}, 1980.0), Bare({"kernel": 12.0, "baseline": 33.0}, 1965.0)
+    assert found == {"warm": warm, "cold": cold}
 
 
 def test_whose_turn_it_is_has_it_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

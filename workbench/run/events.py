@@ -190,7 +190,7 @@ class TileStates:
 def rows_of_blocks(blocks: Sequence[int], block_m: int, m: int) -> IntArray:
     """The numbers of all query rows in `blocks` of `block_m` rows each, of all `m` rows where there are none."""
     if not blocks:
-        return np.arange(m)
+        return np.arange(m, dtype=np.int64)
     rows = (np.asarray(blocks)[:, None] * block_m + np.arange(block_m)).ravel()
     return np.asarray(rows[rows < m], dtype=np.int64)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from kernels.plain.precisions import EXACT
 from kernels.plain.tiles import DTYPE_BYTES, TileConfig
@@ -106,3 +107,18 @@ class RunRequest:
     max_seconds: float = 5.0
     max_samples: int = 20_000
     trace_rows: str = "worst"
+
+
+def put(request: RunRequest, name: str, value: object) -> RunRequest:
+    """`request` with another value of the field `name`, wherever in it that is."""
+    changes: dict[str, Any] = {name: value}
+    if hasattr(request, name):
+        return replace(request, **changes)
+    if hasattr(request.problem, name):
+        return replace(request, problem=replace(request.problem, **changes))
+    return replace(request, tile=replace(request.tile, **changes))
+
+
+def look_up(request: RunRequest, name: str) -> Any:
+    """The value of the field `name`, wherever in the request it is."""
+    return next(getattr(part, name) for part in (request, request.problem, request.tile) if hasattr(part, name))

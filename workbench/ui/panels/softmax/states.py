@@ -47,7 +47,7 @@ class HeadStates:
     @cached_property
     def row_numbers(self) -> IntArray:
         """The number of each of them. [rows]"""
-        return self.states.row_numbers(self.problem.m)
+        return self.states.row_numbers(self.problem.m).astype(np.int64)
 
     @property
     def tiles(self) -> int:
