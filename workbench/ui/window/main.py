@@ -285,6 +285,7 @@ class MainWindow(QMainWindow):
     def _on_engine_down(self, failure: Failed) -> None:
         """The engine could not start, with no run asked for: what is shown stays."""
         self.status.show_down()
+        self.controls.hear_down(failure)
         self.report(f"{failure.traceback}\n", f"{failure.message}. {failure.remedy}".strip())
 
     def _on_ready(self, ready: Ready) -> None:
