@@ -1,4 +1,4 @@
-"""The proofs as Markdown tables, for the README's section on measuring.
+"""The proofs as Markdown tables, for assets/docs/proofs.md.
 
 The `block` protocol's average over a block of launches is compared with nothing where a kernel takes the GPU less
 than LAUNCH_US: it then measures the CPU, in the bare script too, and Nsight Compute looks at the GPU alone.
@@ -102,7 +102,8 @@ def _ncu_cells(proofs: Proofs, case: Case, record: RunRecord, role: Role) -> tup
 
 
 def _against_bare(proofs: Proofs, case: Case, protocol: str, record: RunRecord, role: Role) -> tuple[str, str]:
-    theirs, difference = _against(figure(record, role), _or_none(partial(proofs.bare, case, protocol, role)))
+    bare = _or_none(partial(proofs.bare, case, protocol))
+    theirs, difference = _against(figure(record, role), None if bare is None else bare.us[role])
     return theirs, LAUNCH_BOUND if _or_none(partial(proofs.is_launch_bound, case, protocol, role)) else difference
 
 

@@ -32,10 +32,13 @@ COMMANDS = (
     Command("open", "Open recording…", ("Ctrl+O",), "open", "Show runs recorded elsewhere, read-only"),
     Command("save", "Save session as…", ("Ctrl+S",), "save", "Write this session's runs to a file"),
     Command("record", "Save as recording…", tip="Write this session's runs to a file that is only read, to hand on"),
+    Command("export", "Export runs…", tip="For other programs: the runs selected in the table, or all where one is"),
     Command(
         "screenshot", "Picture of the window…", ("Ctrl+Shift+S",), "screenshot", "To the clipboard and a file, at 2x"
     ),
     Command("quit", "Quit", ("Ctrl+Q",)),
+    Command("undo", "Undo", ("Ctrl+Z",), tip="Take back the last change"),
+    Command("redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), tip="Make the change that was taken back"),
     Command("reset", "Reset layout", (), "reset", "Put every dock back to its first place"),
     Command("theme", "Light theme", ("Ctrl+T",), "theme", "Change between dark and light", True),
     Command("keys", "Keys and mouse", ("F1",), "help"),

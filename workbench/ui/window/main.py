@@ -11,10 +11,11 @@ from PyQt6.QtCore import QSettings, QTimer, pyqtSignal
 from PyQt6.QtGui import QAction, QCloseEvent, QImage
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from workbench.run.events import Failed, Log, Ready, Started
+from workbench.run.events import Failed, Log, Progress, Ready, Started
 from workbench.run.library import Library
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
+from workbench.ui.files.exporting import Exporting
 from workbench.ui.files.filing import Filing
 from workbench.ui.files.pictures import DEFAULT_SCALE, take_picture
 from workbench.ui.form.controls import Controls
@@ -33,6 +34,7 @@ from workbench.ui.window.menus import build_menus, build_tool_bar
 from workbench.ui.window.shown import ShownRun
 from workbench.ui.window.stage import Stage
 from workbench.ui.window.status import StatusBar
+from workbench.ui.window.undo import FormUndo, Undo
 from workbench.ui.worker import EngineDown, Grown, Kept, OfCeilings, Rested, RunWorker
 
 FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
@@ -69,8 +71,8 @@ class MainWindow(QMainWindow):
         else:
             self._first.waits_for_device = True
             self._shown.show_last()
-        # After the first frame: the window appears before torch is imported beside it.
-        QTimer.singleShot(0, self._worker.start)
+        # After the first frame: the window is not kept from appearing by what the engine says.
+        QTimer.singleShot(0, self._worker.speak)
 
     def run(self) -> None:
         """Run what the form says, after a question if that will take long."""
@@ -127,6 +129,7 @@ class MainWindow(QMainWindow):
 
     def flush(self) -> None:
         """Draw now what the next frame would draw."""
+        self._shown.finish()
         while self._ended:
             self._on_kept(self._ended.popleft())
         self._stage.flush()
@@ -146,6 +149,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, a0: QCloseEvent | None) -> None:
         """Keep the layout, end the engine, and let what goes on be kept."""
         self.docks.save()
+        self.results.header.save(self._settings)
         self._frames.stop()
         self._runs.set_auto(False)
         self.hide()
@@ -166,11 +170,14 @@ class MainWindow(QMainWindow):
             self.docks.add(widget)
         self._ended: deque[Kept] = deque()
         self._filing = Filing(self, self._say)
+        self._exporting = Exporting(self, self._say)
         build_tool_bar(self, self._commands, self.headline)
         build_menus(self, self._commands, self.docks, self._contents(), self._save_picture_of)
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
         self._runs = RunControl(self, self.controls, self._worker, self._commands)
+        self.undo = Undo(self, self._commands["undo"], self._commands["redo"])
+        self._runs.submitted.connect(FormUndo(self.undo, self.controls).seal)
         self._first = FirstRun(self.controls, self._runs, self._library)
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._say)
         setup = self.docks.dock(self.controls.name)
@@ -190,6 +197,7 @@ class MainWindow(QMainWindow):
             open=lambda: self._filing.choose_recording(self.open_recording),
             save=lambda: self._filing.save_runs("session", self.save_session),
             record=lambda: self._filing.save_runs("recording", partial(self.save_session, as_recording=True)),
+            export=lambda: self._exporting.export(self.results.chosen()),
             screenshot=lambda: self._save_picture_of(self),
             quit=self.close,
             reset=self.docks.arrange,
@@ -202,7 +210,8 @@ class MainWindow(QMainWindow):
         self.controls.requestChanged.connect(self._on_request_changed)
         self.controls.deviceChanged.connect(self._worker.use_device)
         self.results.recordSelected.connect(self.show_record)
-        self.results.settingsRequested.connect(self.controls.set_request)
+        self.results.exportRequested.connect(self._commands["export"].trigger)
+        self.results.settingsRequested.connect(partial(self.controls.set_request, step="settings of a run"))
         for panel in self._stage.panels.values():
             panel.commandRequested.connect(lambda name: self._commands[name].trigger())
             panel.recordChosen.connect(self._shown.choose)
@@ -215,8 +224,9 @@ class MainWindow(QMainWindow):
         self._commands["theme"].setChecked(self._theme.name == "light")
         self.docks.arrange()
         self.docks.restore()
+        self.results.header.restore(self._settings)
 
-    def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Log) -> None:
+    def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Progress | Log) -> None:
         """What the engine's thread tells."""
         match told:
             case Grown():
@@ -231,6 +241,8 @@ class MainWindow(QMainWindow):
                 self._on_engine_down(failure)
             case Ready() | Log():
                 self._on_engine_says(told)
+            case Progress():
+                self.status.take(told)
             case _:
                 assert_never(told)
 
@@ -270,6 +282,7 @@ class MainWindow(QMainWindow):
     def _on_engine_down(self, failure: Failed) -> None:
         """The engine could not start, with no run asked for: what is shown stays."""
         self.status.show_down()
+        self.controls.hear_down(failure)
         self.report(f"{failure.traceback}\n", f"{failure.message}. {failure.remedy}".strip())
 
     def _on_ready(self, ready: Ready) -> None:
@@ -300,6 +313,8 @@ class MainWindow(QMainWindow):
         """A picture of this window, or of one panel, whose run is said below it."""
         self.flush()
         caption: tuple[str, ...] = ()
+        if widget is self.results:
+            widget, caption = self.results.whole(scale)
         if isinstance(widget, Panel):
             widget.draw_now()  # it may be behind another tab
             caption = self._stage.caption(widget.name)
