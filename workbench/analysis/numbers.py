@@ -8,32 +8,9 @@ from dataclasses import dataclass
 from math import exp, floor, isfinite, isnan, log, log10
 
 SIGNIFICANT_DIGITS = 4
+LEAST_US = 1e-3  # below any clock's resolution; keeps a zero from a coarse clock on a log axis
 MINUS = "−"
 MOST_SHARE = 10.0  # above it a share bounds nothing: digits would only seem to say something
-LEAST_US = 1e-3  # below any clock's resolution; keeps a zero from a coarse clock on a log axis
-
-
-@dataclass(frozen=True)
-class TimeUnit:
-    """A unit of time for those that stand together: its name, and how many microseconds it is."""
-
-    name: str
-    us: float
-
-    def said(self, us: float) -> str:
-        """The bare number of `us` microseconds in this unit, in four significant digits."""
-        return number(us / self.us) if isfinite(us) else "n/a"
-
-
-MICROSECONDS, MILLISECONDS = TimeUnit("µs", 1.0), TimeUnit("ms", 1e3)
-TIME_UNITS = (MICROSECONDS, MILLISECONDS, TimeUnit("s", 1e6))
-
-
-def time_unit(times: Sequence[float]) -> TimeUnit:
-    """The unit in which all of `times` (us), which stand beside each other, read best: that of their middle."""
-    logs = [log(max(us, LEAST_US)) for us in times if isfinite(us)]
-    middle = exp(sum(logs) / len(logs)) if logs else 1.0
-    return next((unit for unit in TIME_UNITS if middle < 1e3 * unit.us), TIME_UNITS[-1])
 
 
 def with_minus(text: str) -> str:
@@ -96,6 +73,29 @@ def duration_text(seconds: float) -> str:
 def unbroken(text: str) -> str:
     """`text` in which no line ends between a number and its unit."""
     return re.sub(r"(?<=\d) (?=[KMG]?i?B\b|µs|ms|s\b)", "\u00a0", text)
+
+
+@dataclass(frozen=True)
+class TimeUnit:
+    """A unit for many times that stand together: its `name`, and how many microseconds it has."""
+
+    name: str
+    us: float
+
+    def said(self, us: float) -> str:
+        """The bare number of `us` microseconds in this unit, in four significant digits."""
+        return number(us / self.us) if isfinite(us) else "n/a"
+
+
+MICROSECONDS, MILLISECONDS = TimeUnit("µs", 1.0), TimeUnit("ms", 1e3)
+TIME_UNITS = (MICROSECONDS, MILLISECONDS, TimeUnit("s", 1e6))
+
+
+def time_unit(times: Sequence[float]) -> TimeUnit:
+    """The unit in which all of `times` (us), which stand beside each other, read best: that of their middle."""
+    logs = [log(max(us, LEAST_US)) for us in times if isfinite(us)]
+    middle = exp(sum(logs) / len(logs)) if logs else 1.0
+    return next((unit for unit in TIME_UNITS if middle < 1e3 * unit.us), TIME_UNITS[-1])
 
 
 def format_time(us: float, unit: TimeUnit | None = None) -> str:
