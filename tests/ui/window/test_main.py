@@ -221,7 +221,7 @@ def test_a_run_that_cannot_be_written_is_held_and_can_be_saved(
         run_to_end(qtbot, window, TINY)
     assert "disk full" in window.status.currentMessage()
     copy = tmp_path / "saved.tilescope"
-    assert window.save_session(copy) == 1
+    assert window.save_session(copy).runs == 1
     states = Session(copy).load(1).states
     assert states is not None and states.m_running is not None
 
