@@ -8,6 +8,7 @@ from PyQt6.QtWidgets import QApplication, QTableView
 from tests.ui.conftest import MakeWindow
 from workbench.ui.runs.columns import PLACES
 from workbench.ui.theme import ASSETS
+from workbench.ui.window.help import MOUSE
 from workbench.ui.window.main import MainWindow
 
 RECORDINGS = tuple(sorted((ASSETS / "recordings").glob("*.tilescope")))
@@ -50,3 +51,8 @@ def test_columns_come_back_in_the_next_window(make_test_window: MakeWindow) -> N
     second = make_test_window()
     assert second.results.header.kept() == kept
     assert not view(second).isColumnHidden(PLACES["Warps"])
+
+
+@pytest.mark.parametrize("what", ["Ctrl+C", "table's header"])
+def test_the_list_of_keys_names_what_the_table_has_no_button_for(what: str) -> None:
+    assert any(what in left for left, _ in MOUSE)

@@ -70,7 +70,8 @@ _VERSIONS = ("torch", "triton", "Python", "kernel revision", "kernel SHA-256")
 _PROBLEM_TIP = "what differs of M × N × D, inputs, seed, heads (batch × heads / KV heads), dtype and mask"
 _KERNEL = ("kernel", "precision")
 _TILE_TIP = (
-    "BLOCK_M × BLOCK_N in rows; then what is not the usual of: w warps, s stages, r registers at most, key splits"
+    "BLOCK_M × BLOCK_N in rows; then what is not the usual: w warps, s stages, "
+    f"{cells.SPLITS_MARK} key splits, r registers at most"
 )
 _PROTOCOL_TIP = "how the launches were timed; the time beside it is an average of an unbroken block, or a median"
 _TIME_TIP = "the kernel's, as the protocol has it: under block the average of its block, else the median"
@@ -83,9 +84,9 @@ def _waits(one: LaunchOption) -> Column:
 
 
 _WITH_WORDS = (
-    Column("Run", "the run's number, after the recording that it is from", ("run", "started"), cells.number_cell, 16),
+    Column("Run", "the run's number, after the recording that it is from", ("run", "started"), cells.number_cell, 14),
     Column("Kernel", "the Triton kernel, and its precision where not ieee", _KERNEL, cells.kernel_cell, 18),
-    Column("Tile", _TILE_TIP, ("BLOCK_M", "BLOCK_N"), cells.tile_cell, 30),
+    Column("Tile", _TILE_TIP, ("BLOCK_M", "BLOCK_N"), cells.tile_cell, 19),
     Column("Time", _TIME_TIP, (_TIME, "time is", _MEDIAN), partial(times.time_cell, role="kernel"), is_time=True),
     Column("!", "what must be known beside the times", ("warnings",), times.warnings_cell, 3, usual=cells.MISSING),
     Column("vs SDPA", "how the kernel's time is beside SDPA's", _RATIO, times.ratio_cell),

@@ -36,7 +36,9 @@ class RunsModel(QAbstractTableModel):
         self._sharing = Sharing()
         self.shared = Shared()
         self._texts: list[dict[str, bool]] = [{} for _ in COLUMNS]  # what a column says, and whether in bold
+        self._fresh: list[dict[str, bool]] = [{} for _ in COLUMNS]  # those of them that nobody has asked for yet
         self._starts: dict[int, str] = {}  # what all the cells of a column begin with
+        self.wording = 0  # another number each time that all cells are said anew
 
     def records(self) -> tuple[RunRecord, ...]:
         """All runs."""
@@ -45,6 +47,11 @@ class RunsModel(QAbstractTableModel):
     def texts(self, column: int) -> dict[str, bool]:
         """What the cells of a column say, and whether in bold; those replaced since may be among them."""
         return self._texts[column]
+
+    def take_fresh(self, column: int) -> dict[str, bool]:
+        """What the cells of a column say since this was asked last, or since `wording` became another."""
+        fresh, self._fresh[column] = self._fresh[column], {}
+        return fresh
 
     def row_of(self, key: RunKey) -> int | None:
         """The row of the run `key`, or None."""
@@ -89,7 +96,8 @@ class RunsModel(QAbstractTableModel):
     def _say_anew(self) -> None:
         """All cells may say something else than before."""
         self.shared = self._sharing.shared()
-        self._texts = [{} for _ in COLUMNS]
+        self.wording += 1
+        self._texts, self._fresh = [{} for _ in COLUMNS], [{} for _ in COLUMNS]
         self._starts.clear()
         for cells in self._cells:
             self._note(cells)
@@ -100,7 +108,8 @@ class RunsModel(QAbstractTableModel):
             text = cell.among(self.shared)
             if text not in texts:
                 self._starts.pop(column, None)
-            texts[text] = cell.bold or texts.get(text, False)
+            if text not in texts or cell.bold > texts[text]:
+                texts[text] = self._fresh[column][text] = cell.bold
 
     def _shorter(self, cell: Cell, column: int) -> list[str]:
         """Versions of a cell for less room: its own, or else without what is no different in any other."""
