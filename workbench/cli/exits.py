@@ -1,4 +1,4 @@
-"""Exit statuses of the command line, and the error that ends it with one line."""
+"""Exit statuses of the command line, and checks that end it with one line."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from workbench.asking.usage import UsageError
+
 EXIT_PASSED, EXIT_WRONG, EXIT_INVALID, EXIT_FAILED = 0, 1, 2, 3
 EXIT_PROGRAM = 70  # an error of its own, which must not look like a wrong result
 EXIT_INTERRUPTED = 130
-
-
-class UsageError(Exception):
-    """The command line cannot work; the text is one line that names the value and what is allowed."""
 
 
 @contextmanager

@@ -60,7 +60,7 @@ class RunReader(QObject):
 
     def _read(self, number: int, record: RunRecord) -> None:
         self._found.append((number, self._load(record)))
-        with suppress(RuntimeError):  # the window is gone
+        with suppress(RuntimeError):  # the window was closed meanwhile, and this object with it
             self._arrived.emit()
 
     def _deliver(self) -> None:

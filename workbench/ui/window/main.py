@@ -34,6 +34,7 @@ from workbench.ui.window.menus import build_menus, build_tool_bar
 from workbench.ui.window.shown import ShownRun
 from workbench.ui.window.stage import Stage
 from workbench.ui.window.status import StatusBar
+from workbench.ui.window.undo import FormUndo, Undo
 from workbench.ui.worker import EngineDown, Grown, Kept, OfCeilings, Rested, RunWorker
 
 FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
@@ -175,6 +176,8 @@ class MainWindow(QMainWindow):
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
         self._runs = RunControl(self, self.controls, self._worker, self._commands)
+        self.undo = Undo(self, self._commands["undo"], self._commands["redo"])
+        self._runs.submitted.connect(FormUndo(self.undo, self.controls).seal)
         self._first = FirstRun(self.controls, self._runs, self._library)
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._say)
         setup = self.docks.dock(self.controls.name)
@@ -208,7 +211,7 @@ class MainWindow(QMainWindow):
         self.controls.deviceChanged.connect(self._worker.use_device)
         self.results.recordSelected.connect(self.show_record)
         self.results.exportRequested.connect(self._commands["export"].trigger)
-        self.results.settingsRequested.connect(self.controls.set_request)
+        self.results.settingsRequested.connect(partial(self.controls.set_request, step="settings of a run"))
         for panel in self._stage.panels.values():
             panel.commandRequested.connect(lambda name: self._commands[name].trigger())
         self._frames.timeout.connect(self._on_frame)
@@ -278,6 +281,7 @@ class MainWindow(QMainWindow):
     def _on_engine_down(self, failure: Failed) -> None:
         """The engine could not start, with no run asked for: what is shown stays."""
         self.status.show_down()
+        self.controls.hear_down(failure)
         self.report(f"{failure.traceback}\n", f"{failure.message}. {failure.remedy}".strip())
 
     def _on_ready(self, ready: Ready) -> None:
