@@ -206,6 +206,14 @@ class Choice(QComboBox):
         self.set_names(names)
         self.currentIndexChanged.connect(lambda _: self.changed.emit())
 
+    def showPopup(self) -> None:
+        """Open the list as wide as its entries are."""
+        view = self.view()
+        if view is not None:
+            bar = view.verticalScrollBar()
+            view.setMinimumWidth(view.sizeHintForColumn(0) + (bar.sizeHint().width() if bar is not None else 0))
+        super().showPopup()
+
     def value(self) -> str:
         """The chosen name."""
         return self.currentText()
