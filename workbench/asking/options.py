@@ -14,7 +14,7 @@ from kernels.plain.tiles import BLOCKS
 from workbench.analysis.presets import NO_PRESET
 from workbench.analysis.validate import MAX_SAMPLES, MAX_SECONDS, SPLITS_ALLOWED
 from workbench.run.protocols import AUTO_MEANING, AUTO_PROTOCOL, PROTOCOLS, name_of_today
-from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES, RunRequest
+from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES, TRACE_ROWS, RunRequest
 
 _CHOSEN = "; chosen where --kernel is given"  # of a tile
 
@@ -145,6 +145,13 @@ def _add_measuring(measuring: argparse._ArgumentGroup) -> None:
         measuring.add_argument(
             f"--{name}", type=_real("as a tolerance", "finite numbers from 0"), metavar="X", help=text
         )
+    measuring.add_argument(
+        "--trace-rows",
+        metavar="|".join(TRACE_ROWS),
+        help=_list(
+            f"which query rows' states are kept where not all of a head fit (default {usual.trace_rows}):", TRACE_ROWS
+        ),
+    )
     measuring.add_argument(
         "--time-limit",
         dest="time_limit_s",

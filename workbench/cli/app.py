@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg")
 NO_DISPLAY = (
     "there is no display to open a window on (DISPLAY and WAYLAND_DISPLAY are not set); "
-    "run, screenshot, presets, kernels, ceilings and doctor work without one"
+    "run, screenshot, export, presets, kernels, ceilings and doctor work without one"
 )
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from workbench.asking.usage import UsageError
+from workbench.run.session import holds_runs
 
 EXIT_PASSED, EXIT_WRONG, EXIT_INVALID, EXIT_FAILED = 0, 1, 2, 3
 EXIT_PROGRAM = 70  # an error of its own, which must not look like a wrong result
@@ -29,11 +30,16 @@ def check_not_there(path: Path, force: bool) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise UsageError unless a file can be written at `path`; leaves nothing behind that was not there."""
+    """Raise UsageError unless a file can be written at `path`; leaves nothing behind that was not there.
+
+    A file with runs in it is never written over: what was measured may be nowhere else.
+    """
     existed = path.exists()
     try:
         with path.open("ab"):
             pass
+        if path.is_file() and holds_runs(path):
+            raise UsageError(f"{path} is a session or a recording, which is not written over; allowed is another name")
         if not existed:
             path.unlink()
     except OSError as error:

@@ -62,9 +62,9 @@ def decode_request(data: dict[str, Any]) -> RunRequest:
     request = _decode(data, {})
     if not isinstance(request, RunRequest):
         raise ValueError("not a request")
-    parts: tuple[Any, ...] = (request, request.problem, request.tile)
-    for part in parts:
-        for name, kind in declared_kinds(type(part)).items():
+    for part in (request, request.problem, request.tile):
+        kinds: type = type(part)
+        for name, kind in declared_kinds(kinds).items():
             if not is_of_kind(getattr(part, name), kind):
                 raise ValueError(f"{name} of a request is {getattr(part, name)!r}")
     return request

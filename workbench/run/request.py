@@ -71,6 +71,13 @@ class Problem:
         return 4 * self.total_heads * self.visible_pairs * self.d
 
 
+# Which query rows' states are kept, where those of all rows of one head would be too large.
+TRACE_ROWS = {
+    "worst": "around the row of the largest error",
+    "spread": "in blocks spread evenly over all",
+}
+
+
 @dataclass(frozen=True)
 class RunRequest:
     """One run of a kernel and, unless `sdpa` is "none", of PyTorch's SDPA beside it.
@@ -81,6 +88,7 @@ class RunRequest:
     `time_limit_s` is the longest silence the host accepts from the engine, in seconds, before it ends it; None leaves
     that to the host. Timing kernel and baseline together ends after `max_seconds`, and after `max_samples` of each, if
     their medians are not known well enough before; a protocol with counts of its own heeds neither.
+    `trace_rows`, one of TRACE_ROWS, says which query rows' states are kept where not all can be.
     """
 
     problem: Problem
@@ -98,6 +106,7 @@ class RunRequest:
     auto_tile: tuple[str, ...] = ()
     max_seconds: float = 5.0
     max_samples: int = 20_000
+    trace_rows: str = "worst"
 
 
 def put(request: RunRequest, name: str, value: object) -> RunRequest:

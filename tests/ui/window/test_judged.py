@@ -47,6 +47,7 @@ IMPOSSIBLE: dict[str, Any] = {
     "sdpa": "flex",
     "device": "cuda",
     "protocol": "graph",
+    "trace_rows": "some",
     "rtol": -1.0,
     "atol": float("inf"),
     "time_limit_s": 0.0,

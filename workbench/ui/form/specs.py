@@ -11,7 +11,7 @@ from kernels.plain.precisions import PRECISIONS
 from kernels.plain.tiles import BLOCKS
 from workbench.analysis.presets import PRESETS, Preset
 from workbench.run.protocols import PROTOCOL_CHOICES, protocol_of
-from workbench.run.request import INPUT_DISTRIBUTIONS, RunRequest, look_up
+from workbench.run.request import INPUT_DISTRIBUTIONS, TRACE_ROWS, RunRequest, look_up
 from workbench.ui.form.details import Details
 from workbench.ui.form.fields import AutoField, Choice, Field, Flag, FloatField, IntField, NumberField, SecondsField
 from workbench.ui.form.rows import Row, make_row
@@ -54,6 +54,7 @@ MAX_SECONDS_TIP = (
     "The longest that timing kernel and SDPA may take, in seconds. It ends earlier once the 95% interval of both "
     "medians is within 1%. Protocol block has a fixed number of launches instead."
 )
+TRACE_TIP = "Which query rows' softmax states are kept, where those of all rows of one head would be too large."
 TOLERANCE_TIP = "The output passes if |out − float64| ≤ atol + rtol · |float64| everywhere. Up and Down: powers of ten."
 
 
@@ -125,6 +126,7 @@ _MEASURING = (
     FieldSpec("protocol", "Protocol", "", PROTOCOL_TIP, partial(Choice, PROTOCOL_TIPS)),
     FieldSpec("max_seconds", "at most", "seconds", MAX_SECONDS_TIP, SecondsField),
     FieldSpec("device", "Device", "", "Where it runs.", partial(Choice, DEVICE_TIPS)),
+    FieldSpec("trace_rows", "rows", "", TRACE_TIP, partial(Choice, TRACE_ROWS), beside=True),
     FieldSpec("rtol", "rtol", "× |float64|", f"Tolerance relative to the float64 value. {TOLERANCE_TIP}", FloatField),
     FieldSpec("atol", "atol", "absolute", f"Tolerance beside that, for values near 0. {TOLERANCE_TIP}", FloatField),
 )

@@ -149,6 +149,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, a0: QCloseEvent | None) -> None:
         """Keep the layout, end the engine, and let what goes on be kept."""
         self.docks.save()
+        self.results.header.save(self._settings)
         self._frames.stop()
         self._runs.set_auto(False)
         self.hide()
@@ -222,6 +223,7 @@ class MainWindow(QMainWindow):
         self._commands["theme"].setChecked(self._theme.name == "light")
         self.docks.arrange()
         self.docks.restore()
+        self.results.header.restore(self._settings)
 
     def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Progress | Log) -> None:
         """What the engine's thread tells."""
@@ -310,6 +312,8 @@ class MainWindow(QMainWindow):
         """A picture of this window, or of one panel, whose run is said below it."""
         self.flush()
         caption: tuple[str, ...] = ()
+        if widget is self.results:
+            widget, caption = self.results.whole(scale)
         if isinstance(widget, Panel):
             widget.draw_now()  # it may be behind another tab
             caption = self._stage.caption(widget.name)
