@@ -9,7 +9,7 @@ from PyQt6.QtWidgets import QStyledItemDelegate
 
 
 class Details(QStyledItemDelegate):
-    """Writes each name of a list with its detail after it, in a column of their own."""
+    """Writes each name of a list with its detail after it."""
 
     def __init__(self, details: Mapping[str, str], parent: QObject) -> None:
         super().__init__(parent)
