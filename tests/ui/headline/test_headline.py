@@ -111,7 +111,7 @@ def test_done_shows_times_ratio_and_error(
     assert any("tolerance 0.002" in text for text in texts)
     assert any(text.endswith(", passed") for text in texts)
     error = error_text(record.checked[0].error.rel_fro)
-    assert f"relative {error}" in texts
+    assert f"{error} of the output" in texts
     assert "article 32×16, 64 × 128 × 32" in texts
     assert "SDPA efficient" in texts
     kernel, baseline = (next(t for t, c in texts.items() if c == DARK.color(role)) for role in ("kernel", "baseline"))

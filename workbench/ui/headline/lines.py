@@ -192,6 +192,6 @@ def _error(record: RunRecord) -> dict[str, Line]:
         return {"error": Line(f"max error, was {before}", value, "bad", again.text, short_caption="max error")}
     tooltip = f"{caption}\n{again.text}" if again is not None and again.text else ""
     value = f"{error_text(error.max_abs)}, passed"
-    relative = f"relative {error_text(error.rel_fro)}"  # a tolerance may be larger than all of the output
-    tooltip = f"{tooltip or caption}\n{relative}: the norm of the error over that of float64"
+    relative = f"{error_text(error.rel_fro)} of the output"  # a tolerance may be larger than all of it
+    tooltip = f"{tooltip or caption}\n{relative}: the norm of the error over that of the output in float64"
     return {"error": Line(caption, value, "good", tooltip, relative, short_caption="max error")}

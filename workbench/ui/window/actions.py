@@ -39,6 +39,8 @@ COMMANDS = (
     Command("quit", "Quit", ("Ctrl+Q",)),
     Command("undo", "Undo", ("Ctrl+Z",), tip="Take back the last change"),
     Command("redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), tip="Make the change that was taken back"),
+    Command("copy_line", "Copy as command line", ("Ctrl+Shift+C",), tip="The command that makes the run of the form"),
+    Command("paste_line", "Paste command line", ("Ctrl+V",), tip="Put a copied python main.py run … into the form"),
     Command("reset", "Reset layout", (), "reset", "Put every dock back to its first place"),
     Command("theme", "Light theme", ("Ctrl+T",), "theme", "Change between dark and light", True),
     Command("keys", "Keys and mouse", ("F1",), "help"),

@@ -49,7 +49,7 @@ def summary_spans(checked: Checked, other: Checked | None, problem: Problem) -> 
     parts = [
         place if error.passed else place + values,
         f"RMS {number(error.rms, 3)}",
-        f"relative Frobenius {number(error.rel_fro, 3)}",
+        f"relative to the output {number(error.rel_fro, 3)}",
     ]
     if other is not None:
         parts.insert(1, _other_text(other))
@@ -64,7 +64,7 @@ def details_text(checked: Checked, other: Checked | None, problem: Problem) -> s
         f"max abs {number(error.max_abs, 3)}{beside}",
         f"mean abs {number(error.mean_abs, 3)}",
         f"RMS {number(error.rms, 3)}",
-        f"relative Frobenius {number(error.rel_fro, 3)}",
+        f"relative to the output {number(error.rel_fro, 3)}: Frobenius norms, ‖out − float64‖ / ‖float64‖",
         f"worst at {_place(error, problem)}",
         f"got {number(error.worst_got, 8)}, expected {number(error.worst_expected, 8)}",
     )
