@@ -9,8 +9,12 @@ from typing import Any
 
 import pyqtgraph as pg
 from PyQt6.QtCore import QRectF, QSize, Qt
-from PyQt6.QtGui import QPaintDevice, QPainter, QPaintEvent, QPen, QPicture, QPixmap
+from PyQt6.QtGui import QFocusEvent, QPaintDevice, QPainter, QPaintEvent, QPen, QPicture, QPixmap
 from PyQt6.QtWidgets import QAbstractGraphicsShapeItem, QGraphicsScene
+
+RING = 2  # px of the ring around what has the focus
+_REASON = Qt.FocusReason
+BY_KEY = (_REASON.TabFocusReason, _REASON.BacktabFocusReason, _REASON.ShortcutFocusReason)
 
 
 def as_wide(pen: QPen, finer: float) -> QPen:
@@ -123,6 +127,7 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self.kept = KeptPicture()
+        self._rings = False  # whether the keyboard has come here, which a click into the plot does not say
         super().__init__()
         self.scene().changed.connect(self._on_change)
 
@@ -135,6 +140,28 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
         self.ci.layout.activate()
         self.kept.forget()
 
+    @contextmanager
+    def pictured(self) -> Iterator[None]:
+        """Within the block, paints are for a picture: of everything as it is now, but for the ring of the focus."""
+        rings, self._rings = self._rings, False
+        self.settle()
+        try:
+            yield
+        finally:
+            self._rings = rings
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show a ring where the keyboard has come here by a key."""
+        super().focusInEvent(event)
+        self._rings = event.reason() in BY_KEY
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the ring away."""
+        super().focusOutEvent(event)
+        self._rings = False
+        self.viewport().update()
+
     def setBackground(self, background: Any) -> None:
         """Take a colour; the scene does not count that as a change of its own."""
         super().setBackground(background)
@@ -145,6 +172,9 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
         self.scene().prepareForPaint()
         painter = QPainter(self.viewport())
         self.kept.draw(painter, self.viewport().size(), self._paint_scene, self.devicePixelRatioF())
+        if self._rings:
+            painter.setPen(QPen(self.palette().highlight().color(), RING))
+            painter.drawRect(self.viewport().rect().adjusted(1, 1, -1, -1))
         painter.end()
 
     def _paint_scene(self, painter: QPainter) -> None:

@@ -9,6 +9,12 @@ from PyQt6.QtGui import QAction, QKeySequence
 from PyQt6.QtWidgets import QMainWindow
 
 from workbench.ui.theme import Theme, icon
+from workbench.ui.window.layout.workspaces import WORKSPACES, Workspace
+
+
+def workspace_command(workspace: Workspace) -> str:
+    """The name of the command that shows `workspace`."""
+    return f"workspace_{workspace.name}"
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,10 @@ class Command:
     checkable: bool = False
 
 
+WORKSPACE_COMMANDS = tuple(
+    Command(workspace_command(workspace), workspace.title, (f"Ctrl+{number}",), "", workspace.purpose, True)
+    for number, workspace in enumerate(WORKSPACES, 1)
+)
 COMMANDS = (
     Command("run", "Run", ("Ctrl+R", "F5"), "run", "Run the kernel and SDPA with the values of the form"),
     Command("stop", "Stop", ("Esc",), "stop", "Stop the run; what it has measured stays"),
@@ -36,7 +46,10 @@ COMMANDS = (
         "screenshot", "Picture of the window…", ("Ctrl+Shift+S",), "screenshot", "To the clipboard and a file, at 2x"
     ),
     Command("quit", "Quit", ("Ctrl+Q",)),
-    Command("reset", "Reset layout", (), "reset", "Put every dock back to its first place"),
+    *WORKSPACE_COMMANDS,
+    Command("reset", "Reset layout", (), "reset", "Put the docks of this workspace back to their first places"),
+    Command("next_area", "Next area", ("F6",), "", "Take the keyboard to the next of form, headline, panels and table"),
+    Command("previous_area", "Previous area", ("Shift+F6",), "", "Take the keyboard to the one before"),
     Command("theme", "Light theme", ("Ctrl+T",), "theme", "Change between dark and light", True),
     Command("keys", "Keys and mouse", ("F1",), "help"),
     Command("about", "About Tilescope"),

@@ -27,9 +27,10 @@ from workbench.ui.window import help as help_texts
 from workbench.ui.window.actions import Actions
 from workbench.ui.window.ceilings import CeilingsControl
 from workbench.ui.window.control import RunControl
-from workbench.ui.window.docks import Docks
 from workbench.ui.window.first_run import FirstRun
-from workbench.ui.window.menus import build_menus, build_tool_bar
+from workbench.ui.window.layout.areas import Areas
+from workbench.ui.window.layout.docks import Docks
+from workbench.ui.window.menus import build_menus, build_tool_bar, join_workspaces
 from workbench.ui.window.shown import ShownRun
 from workbench.ui.window.stage import Stage
 from workbench.ui.window.status import StatusBar
@@ -168,6 +169,8 @@ class MainWindow(QMainWindow):
         self._filing = Filing(self, self._say)
         build_tool_bar(self, self._commands, self.headline)
         build_menus(self, self._commands, self.docks, self._contents(), self._save_picture_of)
+        join_workspaces(self._commands, self.docks)
+        self._areas = Areas(self, self.docks.named(), self.headline)
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
         self._runs = RunControl(self, self.controls, self._worker, self._commands)
@@ -193,6 +196,8 @@ class MainWindow(QMainWindow):
             screenshot=lambda: self._save_picture_of(self),
             quit=self.close,
             reset=self.docks.arrange,
+            next_area=self._areas.next,
+            previous_area=self._areas.previous,
             theme=lambda light: self.set_theme(load_theme("light" if light else "dark")),
             keys=lambda: help_texts.show_keys(self),
             about=lambda: help_texts.show_about(self, self._ready),
@@ -212,7 +217,6 @@ class MainWindow(QMainWindow):
 
     def _restore(self) -> None:
         self._commands["theme"].setChecked(self._theme.name == "light")
-        self.docks.arrange()
         self.docks.restore()
 
     def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Log) -> None:

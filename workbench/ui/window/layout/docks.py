@@ -1,42 +1,47 @@
-"""The window's docks: where each stands at first, and how the layout is kept between launches."""
+"""The window's docks: each workspace's arrangement of them, and how both are kept between launches."""
 
 from __future__ import annotations
 
-from PyQt6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer
-from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QStyle, QWidget
+import json
+
+from PyQt6.QtCore import QByteArray, QObject, QRect, QSettings, Qt, pyqtSignal
+from PyQt6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from workbench.ui.places import Docked, Place
+from workbench.ui.window.layout.floating import Floating
+from workbench.ui.window.layout.placing import RIGHT, place_docks, tiles_of
+from workbench.ui.window.layout.shares import Shares, Tiles
+from workbench.ui.window.layout.workspaces import WORKSPACES, FilledRow, Workspace, filled_rows, find_workspace
 
 LAYOUT_VERSION = 1
-CONTROLS_WIDTH = 280
-LEFT_SHARE = 0.6  # of the width beside the form: the table of runs has many columns
-UPPER_SHARE = 0.55
-FRONTS = (Place.LEFT, Place.UPPER, Place.UPPER_RIGHT, Place.LOWER, Place.LOWER_RIGHT)
 # Those of programs that did not keep their docks' names with a layout.
 FIRST_DOCKS = ("controls", "latency", "softmax", "error", "log", "results")
+LAYOUT, DOCKS, SHARES = "layout", "docks", "shares"  # what is kept of a workspace
 
 
 class Docks(QObject):
-    """Gives widgets a dock each, arranges them, and saves and restores where the user put them.
+    """Gives widgets a dock each, arranges them by workspace, and saves and restores where the user put them.
 
-    The form keeps its width when the window takes another: what grows and shrinks are the plots.
+    `entered` says which workspace is shown. The form keeps its width when the window takes another: what grows and
+    shrinks are the plots.
     """
+
+    entered = pyqtSignal(object)  # Workspace
 
     def __init__(self, window: QMainWindow, settings: QSettings) -> None:
         super().__init__(window)
         self._window = window
-        self._form_width = CONTROLS_WIDTH
-        self._window_width = 0  # with which the form had that width
         self._settings = settings
         self._docks: dict[str, QDockWidget] = {}
         self._places: dict[str, Place] = {}
-        self._form: QDockWidget | None = None
+        self.workspace = WORKSPACES[0]
+        self.shares = Shares(window, self._docks)
+        self._floating = Floating(window, self._docks)
         window.setDockNestingEnabled(True)
         # Everything is a dock, so the middle of the window has nothing of its own.
         middle = QWidget()
         middle.setMaximumSize(0, 0)
         window.setCentralWidget(middle)
-        window.installEventFilter(self)
 
     def add(self, widget: Docked) -> QDockWidget:
         """A new dock for `widget`, which is a QWidget too."""
@@ -49,8 +54,8 @@ class Docks(QObject):
         self._docks[widget.name] = dock
         self._places[widget.name] = widget.place
         if widget.place is Place.LEFT:
-            self._form = dock
-            dock.installEventFilter(self)
+            self.shares.fixed = widget.name
+        self.shares.watch(dock)
         return dock
 
     def dock(self, name: str) -> QDockWidget:
@@ -61,104 +66,104 @@ class Docks(QObject):
         """Every dock, in the order in which they were added."""
         return tuple(self._docks.values())
 
+    def named(self) -> dict[str, QDockWidget]:
+        """Every dock by its name, in the same order."""
+        return dict(self._docks)
+
+    def enter(self, workspace: Workspace) -> None:
+        """Show `workspace` as it was left, and keep the one that is shown now as it is."""
+        if workspace is not self.workspace:
+            self._keep()
+            self.workspace = workspace
+            if not self._restore_kept():
+                self.arrange()
+        self.entered.emit(workspace)
+
     def arrange(self) -> None:
-        """The layout of a first launch: the form at the left, times and states above, runs and errors below."""
-        for dock in self._docks.values():
-            dock.setFloating(False)
-            self._window.removeDockWidget(dock)
-        fronts = [next(name for name, place in self._places.items() if place is front) for front in FRONTS]
-        form, upper, upper_right, lower, lower_right = front_docks = [self._docks[name] for name in fronts]
-        self._window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, form)
-        self._window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, upper)
-        horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
-        self._window.splitDockWidget(upper, lower, vertical)
-        self._window.splitDockWidget(upper, upper_right, horizontal)
-        self._window.splitDockWidget(lower, lower_right, horizontal)
-        for dock in front_docks:
-            dock.show()  # first: tabs beside a hidden dock would stay in front of it
-        for name, place in self._places.items():
-            if name not in fronts:
-                front = Place.LOWER if place is Place.BEHIND_LOWER else place
-                self._window.tabifyDockWidget(front_docks[FRONTS.index(front)], self._docks[name])
-                self._docks[name].show()
-        for dock in front_docks:
-            dock.raise_()
-        width, height = self._window.width(), self._window.height()
-        left = int((width - CONTROLS_WIDTH) * LEFT_SHARE)
-        sizes = [CONTROLS_WIDTH, left, width - CONTROLS_WIDTH - left]
-        for row in ([form, upper, upper_right], [form, lower, lower_right]):
-            self._window.resizeDocks(row, sizes, horizontal)
-        above = int(height * UPPER_SHARE)
-        self._window.resizeDocks([upper, lower], [above, height - above], vertical)
-        self._form_width, self._window_width = CONTROLS_WIDTH, width
-
-    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Note how wide the user makes the form, and give it that width again in a window of another width."""
-        if event is None or event.type() not in (QEvent.Type.Show, QEvent.Type.Resize) or self._form is None:
-            return False
-        form, width = self._form, self._window.width()
-        if watched is self._window and event.type() == QEvent.Type.Show:
-            QTimer.singleShot(0, self._note_form_width)  # once the layout has been applied
-        elif watched is form and event.type() == QEvent.Type.Resize:
-            # Only what is dragged: what the layout rounds would add up over the many steps of a window's change.
-            if width == self._window_width and QApplication.mouseButtons() != Qt.MouseButton.NoButton:
-                self._note_form_width()
-        elif watched is self._window and event.type() == QEvent.Type.Resize and width != self._window_width:
-            self._window_width = width
-            self._keep_form_width(form, width)
-        return False
-
-    def _note_form_width(self) -> None:
-        assert self._form is not None
-        self._form_width, self._window_width = self._form.width(), self._window.width()
-
-    def _keep_form_width(self, form: QDockWidget, width: int) -> None:
-        """Give the form its width in a window `width` wide; what stands right of it shares the rest as it does now."""
-        left, right = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
-        others = [dock for dock in self._docks.values() if self._stands(dock, right)]
-        if not self._stands(form, left) or not others:
-            return
-        style = self._window.style()
-        assert style is not None
-        borders = 2 * style.pixelMetric(QStyle.PixelMetric.PM_DockWidgetSeparatorExtent, None, self._window)
-        share = (width - self._form_width - borders) / max(1, width - form.width() - borders)
-        widths = [self._form_width, *(int(dock.width() * share) for dock in others)]
-        self._window.resizeDocks([form, *others], widths, Qt.Orientation.Horizontal)
-
-    def _stands(self, dock: QDockWidget, area: Qt.DockWidgetArea) -> bool:
-        """Whether `dock` is seen in that part of the window."""
-        return dock.isVisible() and not dock.isFloating() and self._window.dockWidgetArea(dock) == area
+        """Put every dock where the workspace has it at first."""
+        with self.shares.own_change():
+            rows = self._rows()
+            form = self.shares.fixed if self.workspace.has_form else ""
+            place_docks(self._window, self._docks, form, rows)
+            self._lay_out(tiles_of(rows, form, QRect(0, 0, self._window.width(), self._window.height())))
 
     def save(self) -> None:
         """Keep the window's place and the docks' for the next launch."""
         self._settings.setValue("geometry", self._window.saveGeometry())
-        self._settings.setValue("layout", self._window.saveState(LAYOUT_VERSION))
-        self._settings.setValue("docks", list(self._docks))
+        self._settings.setValue("workspace", self.workspace.name)
+        self._keep()
 
     def restore(self) -> bool:
         """Bring back what was kept; False if there is nothing, or it is of another version of the layout."""
-        geometry, layout = self._settings.value("geometry"), self._settings.value("layout")
-        if not isinstance(geometry, QByteArray) or not isinstance(layout, QByteArray):
+        geometry = self._settings.value("geometry")
+        if isinstance(geometry, QByteArray):
+            self._window.restoreGeometry(geometry)
+        self.workspace = find_workspace(self._settings.value("workspace"))
+        restored = self._restore_kept()
+        if not restored:
+            self.arrange()
+        self.entered.emit(self.workspace)
+        return restored
+
+    def _rows(self) -> list[FilledRow]:
+        return filled_rows(self.workspace, self._places)
+
+    def _lay_out(self, tiles: Tiles) -> None:
+        layout = self._window.layout()
+        assert layout is not None
+        layout.activate()  # what the docks have now is what their shares are reckoned in
+        self.shares.set_noted(tiles)
+
+    def _key(self, kept: str) -> str:
+        return f"workspaces/{self.workspace.name}/{kept}"
+
+    def _keep(self) -> None:
+        self._settings.setValue(self._key(LAYOUT), self._window.saveState(LAYOUT_VERSION))
+        self._settings.setValue(self._key(DOCKS), list(self._docks))
+        tiles = {name: list(tile.getRect()) for name, tile in self.shares.noted.items()}
+        self._settings.setValue(self._key(SHARES), json.dumps(tiles))
+
+    def _kept(self, what: str, default: object = None) -> object:
+        """What was kept of this workspace; an older program kept one arrangement, which is the first one's."""
+        older = self._settings.value(what, default) if self.workspace is WORKSPACES[0] else default
+        return self._settings.value(self._key(what), older)
+
+    def _restore_kept(self) -> bool:
+        """Bring back this workspace as it was left; False if it never was, or by another version of the layout."""
+        layout = self._kept(LAYOUT)
+        if not isinstance(layout, QByteArray):
             return False
-        self._window.restoreGeometry(geometry)
-        restored = self._window.restoreState(layout, LAYOUT_VERSION)
-        if restored:
-            self._place_new(self._settings.value("docks", list(FIRST_DOCKS)))
+        with self.shares.own_change():
+            restored = self._window.restoreState(layout, LAYOUT_VERSION)
+            if restored:
+                self._place_new(self._kept(DOCKS, list(FIRST_DOCKS)))
+                self._lay_out(read_tiles(self._kept(SHARES)))
+        self._floating.bring_back()
         return restored
 
     def _place_new(self, known: object) -> None:
         """Docks that the saved layout does not know, as an older program's, become tabs beside the runs, behind them.
 
-        Left to itself, Qt hides some of them and floats others.
+        Left to itself, Qt hides some of them and floats others. Those that the workspace does not show stay closed.
         """
         names = known if isinstance(known, list) else [known]  # QSettings makes a single string of a list of one
         lower = next(self._docks[name] for name, place in self._places.items() if place is Place.LOWER)
-        new = [dock for name, dock in self._docks.items() if name not in names]
-        for dock in new:
+        new = {name: dock for name, dock in self._docks.items() if name not in names}
+        shown = {name for _, cells in self._rows() for _, cell in cells for name in cell}
+        for name, dock in new.items():
             self._window.removeDockWidget(dock)
-            self._window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+            self._window.addDockWidget(RIGHT, dock)
             if not lower.isFloating():
                 self._window.tabifyDockWidget(lower, dock)
-            dock.show()
+            dock.setVisible(name in shown)
         if new and not lower.isHidden():
             lower.raise_()
+
+
+def read_tiles(text: object) -> Tiles:
+    """The tiles that were kept as `text`; none where that is damaged, or was never kept."""
+    try:
+        found = json.loads(text) if isinstance(text, str) else {}
+        return {str(name): QRect(*(int(part) for part in tile)) for name, tile in found.items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
