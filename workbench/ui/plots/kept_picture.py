@@ -137,8 +137,18 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
 
     def settle(self) -> None:
         """Have the next paint show everything as it is now."""
-        self.ci.layout.activate()
+        self._fill()
         self.kept.forget()
+
+    def _fill(self) -> None:
+        """Lay the plots out in the whole of the view.
+
+        In a view that shrinks they stay as large as their layout had to be at that moment, though it may do with less
+        once its rows are shared anew: what is below would be cut.
+        """
+        self.ci.layout.activate()
+        if self.ci.geometry() != self.range:
+            self.ci.setGeometry(self.range)
 
     @contextmanager
     def pictured(self) -> Iterator[None]:
@@ -169,6 +179,7 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
 
     def paintEvent(self, ev: QPaintEvent) -> None:
         """Show the picture, made anew where something has changed."""
+        self._fill()
         self.scene().prepareForPaint()
         painter = QPainter(self.viewport())
         self.kept.draw(painter, self.viewport().size(), self._paint_scene, self.devicePixelRatioF())

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import QByteArray, QSettings, Qt
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtWidgets import QApplication, QTabBar
 from pytestqt.qtbot import QtBot
 
 from tests.ui.conftest import MakeWindow
 from tests.ui.hands import press_key
 from workbench.ui.panels import PANELS
 from workbench.ui.window.actions import workspace_command
-from workbench.ui.window.layout.workspaces import WORKSPACES, Workspace
+from workbench.ui.window.layout.workspaces import WORKSPACES, Cell, Workspace
 from workbench.ui.window.main import MainWindow
 
 EACH = pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.name)
@@ -113,3 +113,22 @@ def test_damaged_settings_cost_a_layout_and_no_start(make_test_window: MakeWindo
     settings.sync()
     window = make_test_window("other.tilescope")
     assert "results" in seen(window)
+
+
+def test_going_round_leaves_neither_tabs_nor_a_ring_behind(make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    for workspace in (*WORKSPACES, *WORKSPACES):
+        window.docks.enter(workspace)
+        QApplication.processEvents()
+        bars = window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        shown = [bar for bar in bars if bar.isVisible() and bar.geometry().right() >= 0]
+        several = [names for row in workspace.rows for cell in row.cells if len(names := cell_docks(window, cell)) > 1]
+        assert sorted(bar.count() for bar in shown) == sorted(map(len, several))
+        assert all(bar.focusPolicy() == Qt.FocusPolicy.NoFocus for bar in bars if bar not in shown)
+        assert not window.headline.hasFocus()
+
+
+def cell_docks(window: MainWindow, cell: Cell) -> list[str]:
+    """The docks of a cell of an arrangement that nobody has changed."""
+    places = {dock.widget().name: dock.widget().place for dock in window.docks.all()}  # type: ignore[union-attr]
+    return cell.docks(places)

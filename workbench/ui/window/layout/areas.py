@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PyQt6.QtCore import QObject, Qt
-from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
+from PyQt6.QtCore import QObject, Qt, QTimer
+from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QWidget
 
 TAB = Qt.FocusReason.TabFocusReason  # what shows that something has the focus
 
@@ -18,6 +18,11 @@ class Areas(QObject):
         self._window = window
         self._docks = docks
         self._headline = headline
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.timeout.connect(self._free_hidden_tabs)
+        for dock in docks.values():
+            dock.visibilityChanged.connect(lambda *_: self._later.start(0))
 
     def next(self) -> None:
         """Give the keyboard to the area after the one that has it."""
@@ -52,6 +57,12 @@ class Areas(QObject):
         assert target is not None
         areas[at].activateWindow()
         target.setFocus(TAB)
+
+    def _free_hidden_tabs(self) -> None:
+        """Qt keeps the tab bars of docks that stand alone now, out of the window's bounds: Tab must not stop there."""
+        for bar in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            in_sight = bar.geometry().right() >= 0
+            bar.setFocusPolicy(Qt.FocusPolicy.TabFocus if in_sight else Qt.FocusPolicy.NoFocus)
 
     def _entrance(self, area: QWidget) -> QWidget | None:
         """What of `area` takes the keyboard: what had it last, else the first that can; None if nothing can."""

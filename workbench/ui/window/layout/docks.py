@@ -9,7 +9,7 @@ from PyQt6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from workbench.ui.places import Docked, Place
 from workbench.ui.window.layout.floating import Floating
-from workbench.ui.window.layout.placing import RIGHT, place_docks, tiles_of
+from workbench.ui.window.layout.placing import RIGHT, place_docks, take_out, tiles_of
 from workbench.ui.window.layout.shares import Shares, Tiles
 from workbench.ui.window.layout.workspaces import WORKSPACES, FilledRow, Workspace, filled_rows, find_workspace
 
@@ -75,6 +75,8 @@ class Docks(QObject):
         if workspace is not self.workspace:
             self._keep()
             self.workspace = workspace
+            # The keyboard would go from what is closed to whatever comes next, which then shows that it has it.
+            self._window.setFocus(Qt.FocusReason.OtherFocusReason)
             if not self._restore_kept():
                 self.arrange()
         self.entered.emit(workspace)
@@ -134,6 +136,7 @@ class Docks(QObject):
         if not isinstance(layout, QByteArray):
             return False
         with self.shares.own_change():
+            take_out(self._window, self._docks)  # or else the tabs of what was shown stay over what is restored
             restored = self._window.restoreState(layout, LAYOUT_VERSION)
             if restored:
                 self._place_new(self._kept(DOCKS, list(FIRST_DOCKS)))

@@ -23,7 +23,7 @@ class Floating(QObject):
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """The window is shown: what floated before it did is behind it."""
-        if watched is self._window and event is not None and event.type() == QEvent.Type.Show:
+        if watched is self.parent() and event is not None and event.type() == QEvent.Type.Show:
             self._later.start(0)
         return False
 

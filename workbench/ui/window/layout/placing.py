@@ -21,9 +21,7 @@ def place_docks(window: QMainWindow, docks: Mapping[str, QDockWidget], form: str
 
     All others are closed, as tabs of the last cell: that is where they open.
     """
-    for dock in docks.values():
-        dock.setFloating(False)
-        window.removeDockWidget(dock)
+    take_out(window, docks)
     if form:
         window.addDockWidget(LEFT, docks[form])
         docks[form].show()
@@ -43,6 +41,13 @@ def place_docks(window: QMainWindow, docks: Mapping[str, QDockWidget], form: str
     for row in fronts:
         for dock in row:
             dock.raise_()
+
+
+def take_out(window: QMainWindow, docks: Mapping[str, QDockWidget]) -> None:
+    """Take every dock out of the window's layout; none is seen until it is put back."""
+    for dock in docks.values():
+        dock.setFloating(False)
+        window.removeDockWidget(dock)
 
 
 def _split(window: QMainWindow, fronts: Sequence[Sequence[QDockWidget]]) -> None:

@@ -86,7 +86,7 @@ class Shares(QObject):
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Follow the window's size, and note what a hand on a border between docks has changed."""
-        if event is None or watched is not self._window:
+        if event is None or watched is not self.parent():
             return False
         match event.type():
             case QEvent.Type.Resize:
