@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -53,7 +54,7 @@ def open_window(preset: Preset | None, session: Path | None, size: tuple[int, in
     if session is not None:
         with refusing(SessionError):  # now, and not after the first run
             Session(session).check()
-    window = make_window(Session(session or _default_session()), settings, theme)
+    window = make_window(Session(session or _default_session()), settings, theme, engine_ahead=True)
     _survive_errors(window)
     if size is not None:
         window.resize(*size)
@@ -66,10 +67,11 @@ def open_window(preset: Preset | None, session: Path | None, size: tuple[int, in
     return status
 
 
-def take_screenshot(request: RunRequest, options: argparse.Namespace) -> int:
+def take_screenshot(request: RunRequest, options: argparse.Namespace, hints: Sequence[str] = ()) -> int:
     """Run `request`, or open the recording that `--session` names, and save a picture; needs no display.
 
-    Raises UsageError for a file that cannot be written or read, and for an unknown panel.
+    `hints` are said once it is known that it can run. Raises UsageError for a file that cannot be written or read, and
+    for an unknown panel.
     """
     output: Path = options.output
     if output.suffix.lower() not in PICTURE_SUFFIXES:
@@ -93,8 +95,13 @@ def take_screenshot(request: RunRequest, options: argparse.Namespace) -> int:
         try:
             if options.panel is not None and options.panel not in window.widget_names():
                 raise UsageError(f"panel is {options.panel!r}; allowed are {', '.join(window.widget_names())}")
+            # What runs here, and that nothing does, is nothing of a run that was recorded elsewhere.
+            window.status.setVisible(options.session is None)
             record = _record_for(window, request, options.session, options.run, options.panel)
-            return _picture(app, window, record, options)
+            status = _picture(app, window, record, options)
+            for line in hints:
+                note(line)
+            return status
         finally:
             window.close()
             _destroy(window)
@@ -121,21 +128,29 @@ def make_application() -> QApplication:
     return app
 
 
-def make_window(session: Session, settings: QSettings, theme_name: str, device: str = "auto") -> MainWindow:
-    """A window with its engine's thread, not yet started. Raises UsageError if the session cannot be used."""
+def make_window(
+    session: Session, settings: QSettings, theme_name: str, device: str = "auto", engine_ahead: bool = False
+) -> MainWindow:
+    """A window with its engine's thread, started only with `engine_ahead`, as where a run is sure to follow.
+
+    Raises UsageError if the session cannot be used.
+    """
     from PyQt6.QtWidgets import QApplication
 
-    from workbench.ui.theme import THEME_NAMES, apply_theme, load_theme
-    from workbench.ui.window.main import MainWindow
     from workbench.ui.worker import RunWorker
 
     with refusing(SessionError):
         library = Library(session)
+    worker = RunWorker(session, device)
+    if engine_ahead:
+        worker.start_ahead()  # torch is imported there while the window is imported and made here
+    from workbench.ui.theme import THEME_NAMES, apply_theme, load_theme
+    from workbench.ui.window.main import MainWindow
+
     theme = load_theme(theme_name if theme_name in THEME_NAMES else "dark")
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     apply_theme(app, theme)
-    worker = RunWorker(session, device)
     return MainWindow(library, worker, settings, theme)
 
 

@@ -67,6 +67,12 @@ class Library:
             return self._unsaved[record.run_id]
         return self._recordings.get(record.source, self.session).load(record.run_id)
 
+    def bytes_of(self, record: RunRecord) -> int:
+        """How much of a file is read to load the run of a summary; 0 where it is in memory, or cannot be read."""
+        if not record.source and record.run_id in self._unsaved:
+            return 0
+        return self._recordings.get(record.source, self.session).bytes_of(record.run_id)
+
     def save_copy(self, path: Path, sealed: bool = False) -> int:
         """Write this session's runs to `path`, compressed; returns their number. `sealed` makes a recording of it.
 

@@ -8,13 +8,18 @@ from workbench.analysis.metrics import half_width_of, interval_of, sides_of
 from workbench.analysis.numbers import counted, format_range, format_time, percent_text
 from workbench.run.device_state import DeviceReadings
 from workbench.run.events import Progress
-from workbench.run.measurement import Latency, Measurement
+from workbench.run.measurement import KernelTimeBy, Latency, Measurement
 from workbench.run.protocols import FigureKind, Protocol, protocol_of
 from workbench.run.request import RunRequest
 from workbench.stats.modes import Modes
 from workbench.stats.summary import Interval
 
 INTERVAL_TIP = "95% interval of the median"
+KERNEL_TIME_BY: dict[KernelTimeBy, str] = {
+    "profiler": "by the profiler",
+    "earlier": "by the profiler in an earlier run of this problem",
+    "events": "by events around single launches, the profiler not having started yet",
+}
 # An interval is lopsided where one side of it is more than this many times the other: one ± would then state a bound
 # that it does not have.
 LOPSIDED = 1.5

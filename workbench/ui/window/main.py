@@ -11,10 +11,11 @@ from PyQt6.QtCore import QSettings, QTimer, pyqtSignal
 from PyQt6.QtGui import QAction, QCloseEvent, QImage
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from workbench.run.events import Failed, Log, Ready, Started
+from workbench.run.events import Failed, Log, Progress, Ready, Started
 from workbench.run.library import Library
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
+from workbench.ui.files.exporting import Exporting
 from workbench.ui.files.filing import Filing
 from workbench.ui.files.pictures import DEFAULT_SCALE, take_picture
 from workbench.ui.form.controls import Controls
@@ -70,8 +71,8 @@ class MainWindow(QMainWindow):
         else:
             self._first.waits_for_device = True
             self._shown.show_last()
-        # After the first frame: the window appears before torch is imported beside it.
-        QTimer.singleShot(0, self._worker.start)
+        # After the first frame: the window is not kept from appearing by what the engine says.
+        QTimer.singleShot(0, self._worker.speak)
 
     def run(self) -> None:
         """Run what the form says, after a question if that will take long."""
@@ -128,6 +129,7 @@ class MainWindow(QMainWindow):
 
     def flush(self) -> None:
         """Draw now what the next frame would draw."""
+        self._shown.finish()
         while self._ended:
             self._on_kept(self._ended.popleft())
         self._stage.flush()
@@ -167,6 +169,7 @@ class MainWindow(QMainWindow):
             self.docks.add(widget)
         self._ended: deque[Kept] = deque()
         self._filing = Filing(self, self._say)
+        self._exporting = Exporting(self, self._say)
         build_tool_bar(self, self._commands, self.headline)
         build_menus(self, self._commands, self.docks, self._contents(), self._save_picture_of)
         join_workspaces(self._commands, self.docks)
@@ -193,6 +196,7 @@ class MainWindow(QMainWindow):
             open=lambda: self._filing.choose_recording(self.open_recording),
             save=lambda: self._filing.save_runs("session", self.save_session),
             record=lambda: self._filing.save_runs("recording", partial(self.save_session, as_recording=True)),
+            export=lambda: self._exporting.export(self.results.chosen()),
             screenshot=lambda: self._save_picture_of(self),
             quit=self.close,
             reset=self.docks.arrange,
@@ -207,6 +211,7 @@ class MainWindow(QMainWindow):
         self.controls.requestChanged.connect(self._on_request_changed)
         self.controls.deviceChanged.connect(self._worker.use_device)
         self.results.recordSelected.connect(self.show_record)
+        self.results.exportRequested.connect(self._commands["export"].trigger)
         self.results.settingsRequested.connect(self.controls.set_request)
         for panel in self._stage.panels.values():
             panel.commandRequested.connect(lambda name: self._commands[name].trigger())
@@ -219,7 +224,7 @@ class MainWindow(QMainWindow):
         self._commands["theme"].setChecked(self._theme.name == "light")
         self.docks.restore()
 
-    def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Log) -> None:
+    def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Progress | Log) -> None:
         """What the engine's thread tells."""
         match told:
             case Grown():
@@ -234,6 +239,8 @@ class MainWindow(QMainWindow):
                 self._on_engine_down(failure)
             case Ready() | Log():
                 self._on_engine_says(told)
+            case Progress():
+                self.status.take(told)
             case _:
                 assert_never(told)
 

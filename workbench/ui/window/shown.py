@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from PyQt6.QtWidgets import QDockWidget
 
 from workbench.run.events import Failed, Finished
 from workbench.run.library import Library
+from workbench.run.protocols import protocol_on
 from workbench.run.record import RunRecord
 from workbench.run.session import SessionError
+from workbench.ui.files.reading import RunReader
 from workbench.ui.form.controls import Controls
 from workbench.ui.form.specs import differing_fields
 from workbench.ui.runs.table import ResultsTable
@@ -41,16 +44,28 @@ class ShownRun:
         self._setup = setup
         self._say = say
         self.is_live = True
+        self._reader = RunReader(self._whole, library.bytes_of, self._show_whole, results)
         self._list_runs()
 
     def show(self, record: RunRecord) -> None:
-        """Show a run of the table in every panel."""
-        try:
-            whole = self._library.load(record)
-        except SessionError as error:
-            self._say(str(error))
-            whole = record.without_result(Failed("damaged", str(error)))
+        """Show a run of the table in every panel, once it has been read: until then all shows the one before."""
         self.is_live = False
+        if not self._reader.ask(record):
+            self._say(f"Reading run {record.run_id}…")
+
+    def finish(self) -> None:
+        """Show now what is still being read."""
+        self._reader.finish()
+
+    def _whole(self, record: RunRecord) -> RunRecord:
+        try:
+            return self._library.load(record)
+        except SessionError as error:
+            return record.without_result(Failed("damaged", str(error)))
+
+    def _show_whole(self, whole: RunRecord) -> None:
+        if isinstance(whole.end, Failed) and whole.end.kind == "damaged":
+            self._say(whole.end.message)
         self._stage.show_run(whole)
         self.compare_form()
 
@@ -65,6 +80,7 @@ class ShownRun:
     def take(self, grown: Grown) -> None:
         """The live run has grown; a panel only takes note of that, and draws on the next frame."""
         if self.is_live:
+            self._reader.forget()
             self._stage.show_run(grown.record, grown.event)
             if grown.event is None:
                 self.compare_form()
@@ -92,8 +108,14 @@ class ShownRun:
 
     def compare_form(self) -> None:
         """Say beside the form's title where it is not what the run shown was made with; the list of docks keeps its."""
-        shown, title = self._stage.request, self._controls.title
-        differing = differing_fields(self._controls.request(), shown) if shown is not None else ()
+        run, title = self._stage.run, self._controls.title
+        differing: tuple[str, ...] = ()
+        if run is not None:
+            asked, made = self._controls.request(), run.started.request
+            if asked.protocol != made.protocol:  # one that is left open is what the run's device makes of it
+                usual = protocol_on(asked.protocol, run.started.device.mode == "cuda")
+                asked = replace(asked, protocol=usual.name)
+            differing = differing_fields(asked, made)
         self._setup.setWindowTitle(f"{title} – differs from the run shown" if differing else title)
         self._setup.setToolTip(f"not as in the run shown: {', '.join(differing)}" if differing else "")
         action = self._setup.toggleViewAction()
