@@ -1,6 +1,6 @@
-"""The program as a person has it: started by `python main.py` on an X server of its own, driven by xdotool.
+"""The program as a person has it: `python main.py` on an X server of its own, driven by xdotool.
 
-Nothing here waits for a time: every step is followed by what it leads to, a window, a run in the session file, a picture.
+Nothing here waits for a time: every step is followed by what it leads to, a window, a run in the file, a picture.
 """
 
 from __future__ import annotations

@@ -9,8 +9,10 @@ from typing import Any
 
 import pyqtgraph as pg
 from PyQt6.QtCore import QRectF, QSize, Qt
-from PyQt6.QtGui import QFocusEvent, QPaintDevice, QPainter, QPaintEvent, QPen, QPicture, QPixmap
+from PyQt6.QtGui import QFocusEvent, QKeyEvent, QPaintDevice, QPainter, QPaintEvent, QPen, QPicture, QPixmap
 from PyQt6.QtWidgets import QAbstractGraphicsShapeItem, QGraphicsScene
+
+from workbench.ui.plots.key_pointer import KeyPointer
 
 RING = 2  # px of the ring around what has the focus
 _REASON = Qt.FocusReason
@@ -130,6 +132,7 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
         self._rings = False  # whether the keyboard has come here, which a click into the plot does not say
         super().__init__()
         self.scene().changed.connect(self._on_change)
+        self.pointer = KeyPointer(self)
 
     def _on_change(self, *_: Any) -> None:
         self.kept.forget()
@@ -170,7 +173,13 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
         """Take the ring away."""
         super().focusOutEvent(event)
         self._rings = False
+        self.pointer.leave()
         self.viewport().update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows move a pointer over the plots, and Enter clicks there."""
+        if not self.pointer.take(event):
+            super().keyPressEvent(event)
 
     def setBackground(self, background: Any) -> None:
         """Take a colour; the scene does not count that as a change of its own."""
@@ -186,6 +195,7 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
         if self._rings:
             painter.setPen(QPen(self.palette().highlight().color(), RING))
             painter.drawRect(self.viewport().rect().adjusted(1, 1, -1, -1))
+            self.pointer.draw(painter)
         painter.end()
 
     def _paint_scene(self, painter: QPainter) -> None:
