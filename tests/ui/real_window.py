@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from PyQt6.QtCore import QPoint
@@ -60,12 +61,10 @@ class RealWindow:
         command = [sys.executable, "main.py", "--session", str(self.session), *arguments]
         self._log = (folder / "log.txt").open("w")
         self._process = subprocess.Popen(command, cwd=ROOT, env=self._env, stdout=self._log, stderr=self._log)
-        self.focus(TITLE)
 
     def focus(self, title: str) -> str:
         """Give the keyboard to the window with this in its title, once it is there; returns its number."""
-        wait_until(lambda: bool(self._windows(title)) or self._process.poll() is not None)
-        assert self._process.poll() is None, "the program has ended"
+        self._wait(lambda: bool(self._windows(title)))
         number = self._windows(title)[-1]
         self._do("windowfocus", "--sync", number)  # no window manager does it here
         return number
@@ -97,8 +96,7 @@ class RealWindow:
 
     def run_number(self, number: int) -> RunRecord:
         """The run of this number, from 1, once it is in the file."""
-        wait_until(lambda: len(self.runs()) >= number or self._process.poll() is not None)
-        assert self._process.poll() is None, "the program has ended"
+        self._wait(lambda: len(self.runs()) >= number)
         return self.runs()[number - 1]
 
     def end(self) -> int:
@@ -111,6 +109,13 @@ class RealWindow:
             self._process.send_signal(signal.SIGINT)
             self._process.wait(LIMIT_S)
         self._log.close()
+
+    def _wait(self, reached: Callable[[], bool]) -> None:
+        """Wait for what the program does; with what it has said where it ends instead."""
+        wait_until(lambda: reached() or self._process.poll() is not None)
+        if self._process.poll() is not None:
+            self._log.flush()
+            raise AssertionError(f"the program has ended: {Path(self._log.name).read_text()}")
 
     def _windows(self, title: str) -> list[str]:
         found = self._do("search", "--onlyvisible", "--name", title, check=False)

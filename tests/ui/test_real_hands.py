@@ -32,9 +32,12 @@ def real(tmp_path: Path) -> Iterator[RealWindow]:
     display = Display()
     size = "x".join(map(str, DEFAULT_SIZE))
     window = RealWindow(display, tmp_path, "--preset", "tiny", "--size", size)
-    yield window
-    window.close()
-    display.close()
+    try:
+        window.focus(TITLE)
+        yield window
+    finally:
+        window.close()
+        display.close()
 
 
 @pytest.fixture

@@ -47,6 +47,8 @@ COMMANDS = (
         "screenshot", "Picture of the window…", ("Ctrl+Shift+S",), "screenshot", "To the clipboard and a file, at 2x"
     ),
     Command("quit", "Quit", ("Ctrl+Q",)),
+    Command("undo", "Undo", ("Ctrl+Z",), tip="Take back the last change"),
+    Command("redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), tip="Make the change that was taken back"),
     *WORKSPACE_COMMANDS,
     Command("reset", "Reset layout", (), "reset", "Put the docks of this workspace back to their first places"),
     Command("next_area", "Next area", ("F6",), "", "Take the keyboard to the next of form, headline, panels and table"),
