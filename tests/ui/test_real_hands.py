@@ -94,16 +94,21 @@ def test_an_hour_s_work_in_a_minute(real: RealWindow, twin: MainWindow, tmp_path
     assert isinstance(second.end, Finished)
     assert second.started.request.tile.block_m == 32 != first.started.request.tile.block_m
 
-    # The same again, by the tool bar's button.
+    # The change is taken back, and made again; this time the tool bar's button runs it.
+    real.keys("ctrl+z", "F5")
+    assert real.run_number(3).started.request.tile == first.started.request.tile
+    real.keys("ctrl+shift+z")
     real.click(tool(twin, "run"))
-    assert real.run_number(3).started.request == second.started.request
+    assert real.run_number(4).started.request.tile == second.started.request.tile
 
-    # Another run is picked from the table by keys: the window shows that one.
+    # The first run is picked from the table by keys: the window shows it, and its settings are used again.
     latest = picture(real, tmp_path / "latest.png")
     assert latest.width() == round(DEFAULT_SIZE[0] * DEFAULT_SCALE)
     real.click(middle(twin, twin.results))
     real.keys("ctrl+Home", "ctrl+End")
     assert picture(real, tmp_path / "picked.png") != latest
+    real.keys("Menu", "Down", "Return", "F5")
+    assert real.run_number(5).started.request.tile == first.started.request.tile
 
     # Each workspace has its key, and is another sight.
     sights = []
@@ -118,4 +123,4 @@ def test_an_hour_s_work_in_a_minute(real: RealWindow, twin: MainWindow, tmp_path
     assert light.pixelColor(light.width() // 2, 4).lightness() > 180 > sights[0].pixelColor(10, 4).lightness()
     real.keys("ctrl+q")
     assert real.end() == 0
-    assert len(real.runs()) == 3
+    assert len(real.runs()) == 5
