@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from PyQt6.QtCore import QPoint, QRect
 from PyQt6.QtGui import QImage
 from PyQt6.QtWidgets import QApplication
 
 from tests.ui.conftest import MakeWindow
 from tests.ui.window.test_themes import RECORDING, settle
 from workbench.ui.sizes import LEAST_SIZE
+from workbench.ui.window.layout.workspaces import WORKSPACES, Workspace
 from workbench.ui.window.main import MainWindow
 
 LARGE = (2560, 1440)
@@ -43,3 +45,22 @@ def test_a_shrunk_window_is_as_one_that_never_was_large(make_test_window: MakeWi
     settle(window)
     shrunk = docks_and_headline(window)
     assert [name for name in at_once if shrunk[name] != at_once[name]] == []
+
+
+@pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda workspace: workspace.name)
+def test_a_picture_taken_at_once_is_as_one_taken_later(make_test_window: MakeWindow, workspace: Workspace) -> None:
+    """What a draw changes in a layout, which changes what fits, is drawn before the picture is taken."""
+    window = make_test_window()
+    window.resize(*LARGE)
+    window.open_recording(RECORDING)
+    settle(window)
+    window.docks.enter(workspace)
+    window.resize(1280, 720)
+    at_once = window.picture_of(window, 1.0)
+    settle(window)
+    later = window.picture_of(window, 1.0)
+    for name in ("headline", *window.docks.shares.noted):
+        # The form's scroll bar comes and goes by Qt's own leisure.
+        widget = window.headline if name == "headline" else window.docks.dock(name)
+        place = QRect(widget.mapTo(window, QPoint(0, 0)), widget.size())
+        assert name == "controls" or later.copy(place) == at_once.copy(place), name
