@@ -59,6 +59,7 @@ class RooflinePanel(CeilingsPanel):
 
     def _lay_out(self) -> None:
         self.graphics.addItem(self.view.plot)
+        self.view.plot.vb.sigResized.connect(self.mark_stale)  # its names keep apart in pixels
         self.again.setToolTip(MEASURE_TIP)
         for button in (self.again, self.stack.card.button):
             button.clicked.connect(lambda: self.commandRequested.emit("ceilings"))
