@@ -218,6 +218,7 @@ class MainWindow(QMainWindow):
         self.results.settingsRequested.connect(self._editing.use_settings)
         for panel in self._stage.panels.values():
             panel.commandRequested.connect(lambda name: self._commands[name].trigger())
+            panel.recordChosen.connect(self._shown.choose)
         self._frames.timeout.connect(self._on_frame)
         self._runs.submitted.connect(self._on_submitted)
         self._runs.submitted.connect(self._editing.on_submitted)
