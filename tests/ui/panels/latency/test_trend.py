@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any
 
