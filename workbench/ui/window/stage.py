@@ -94,7 +94,7 @@ class Stage:
     def flush(self) -> None:
         """Draw everything that is new."""
         for panel in self.panels.values():
-            panel.tick()
+            panel.tick(inf)
         self.headline.tick()
 
     def apply_theme(self, theme: Theme) -> None:
