@@ -117,10 +117,9 @@ class Controls(QWidget):
         self._show(state)
 
     def hear_down(self, failure: Failed) -> None:
-        """Learn that no engine could be started: where the device is why, another one must be chosen."""
-        if failure.kind == "invalid":
-            refused = {**self._rules.refused, self.request().device: failure.message}
-            self._learn(replace(self._rules, refused=refused))
+        """Learn that no engine could be started: where that is for want of a GPU, another device must be chosen."""
+        if failure.kind == "invalid" and self.request().device == "cuda":  # the others are always there
+            self._learn(replace(self._rules, refused={"cuda": failure.message}))
 
     def _show(self, state: FormState, step: str = "") -> None:
         self._base = state.request
