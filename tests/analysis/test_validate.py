@@ -133,6 +133,14 @@ def test_a_precision_of_newer_tritons_is_refused_as_such() -> None:
     assert found.message == "precision is bf16x6, which needs a newer Triton; kernel general takes ieee, tf32"
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_of_a_kernel_that_cannot_run_here_that_alone_is_said(dtype: str) -> None:
+    """What it takes elsewhere would read as if another value made it run."""
+    request = replace(MANY, kernel="elsewhere", problem=replace(MANY.problem, dtype=dtype, d=12))
+    here = replace(ELSEWHERE, dtypes=())
+    assert [fault.field for fault in find_faults(request, GPU, (here, GENERAL), BASELINES)] == ["kernel"]
+
+
 def test_where_no_kernel_can_run_none_is_called_allowed() -> None:
     (found,) = find_faults(replace(MANY, kernel="elsewhere"), GPU, (ELSEWHERE,), BASELINES)
     assert found.message == ELSEWHERE.unavailable

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import main
 from tests.patience import LIMIT_S
 from tests.shared_engine import SharedEngine
+from workbench.cli.start import main
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDING = "assets/recordings/h200-article-shapes.tilescope"
@@ -43,7 +43,7 @@ def complaint_of(done: Done) -> str:
 
 
 class CommandLine:
-    """`main.main()` in this process, with the tests' shared engine in the place of one that it would start."""
+    """`main()` in this process, with the tests' shared engine in the place of one that it would start."""
 
     def __init__(self, engine: SharedEngine, capture: pytest.CaptureFixture[str]) -> None:
         self._engine = engine
@@ -70,6 +70,6 @@ def _run_main() -> int:
     """What the process would exit with. An exception, which would be a traceback there, goes through."""
     before = signal.getsignal(signal.SIGINT)
     try:
-        return main.main()
+        return main()
     finally:
         signal.signal(signal.SIGINT, before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -14,10 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernels.plain.launch_options import LAUNCH_OPTIONS, LaunchOption
 from kernels.plain.spec import Limit
 from kernels.plain.tiles import TileConfig
 from tests.samples import INTERPRETER, events_of, make_kernel, make_record, recorded_state
-from workbench.cli import commands, doctor
+from workbench.cli import commands, doctor, running
 from workbench.cli.commands import kernel_lines, kernels_object
 from workbench.cli.outcome import result_object, summary_lines
 from workbench.cli.trace_file import write_trace
@@ -60,9 +62,17 @@ def test_the_splits_that_were_made_are_reported() -> None:
     assert result_object(record)["results"][0]["tile_asked"]["splits"] == 0
     lines = list(summary_lines(record))
     assert lines[0].startswith("2 x 4 heads (2 of keys), 20 × 40 × 8, fp32, causal")
-    assert lines[1].startswith("article 16×16, 3 splits: passed")
+    assert lines[1].startswith("article 16×16, 3 splits, 4 warps, 3 stages: passed")
     unmeasured = replace(record, measured=())
     assert result_object(unmeasured)["results"][0]["tile"]["splits"] == 0, "of a run that failed, what was asked for"
+
+
+@pytest.mark.parametrize("option", LAUNCH_OPTIONS, ids=lambda option: option.name)
+def test_every_option_of_the_launch_is_printed(option: LaunchOption) -> None:
+    """With the value that it had, also one that is mostly left to the compiler."""
+    value = option.allowed[-1]
+    record = make_record(1, PROBLEM, replace(TileConfig(16, 16), **{option.name: value}))
+    assert option.said(value) in list(summary_lines(record))[1]
 
 
 def test_splits_that_were_not_made_as_asked_are_said() -> None:
@@ -71,7 +81,7 @@ def test_splits_that_were_not_made_as_asked_are_said() -> None:
     record = replace(record, started=replace(record.started, request=asked))
     kernel = result_object(record)["results"][0]
     assert (kernel["tile"]["splits"], kernel["tile_asked"]["splits"]) == (3, 9)
-    assert list(summary_lines(record))[1].startswith("split_kv 16×16, 3 splits (9 asked): passed")
+    assert list(summary_lines(record))[1].startswith("split_kv 16×16, 3 splits (9 asked), 4 warps, 3 stages: passed")
 
 
 def test_a_verdict_has_the_relative_error_beside_it() -> None:
@@ -149,7 +159,7 @@ def test_a_result_that_cannot_be_written_has_its_own_status_if_it_is_bad(
     with full.open("w", encoding="utf-8") if spoil == "stdout" else nullcontext() as stdout:
         if stdout is not None:
             monkeypatch.setattr("sys.stdout", stdout)
-        status = commands.run(record.started.request, True, full if spoil == "trace" else trace, session)
+        status = running.run(record.started.request, True, full if spoil == "trace" else trace, session)
         monkeypatch.undo()
     said = capsys.readouterr()
     assert status == (3 if passed else 1)
@@ -184,7 +194,7 @@ def test_ctrl_c_asks_the_engine_to_stop_and_what_there_is_is_kept(
             asked.append("abandon")
 
     monkeypatch.setattr(commands, "KernelHost", Host)
-    assert commands.run(record.started.request, True, None, path) == 130
+    assert running.run(record.started.request, True, None, path) == 130
     assert asked == ["stop", "abandon"]
     said = capsys.readouterr()
     assert json.loads(said.out)["failure"]["kind"] == "cancelled" and said.err.endswith("tilescope: stopped\n")
@@ -339,3 +349,13 @@ def test_what_kernels_and_baselines_take_is_listed_whole() -> None:
     listed = kernels_object(ready)
     assert [kernel["runs_here"] for kernel in listed["kernels"]] == [True, False]
     assert [baseline["runs_here"] for baseline in listed["baselines"]] == [True, False]
+
+
+@pytest.mark.parametrize("name", [*doctor.MODULES, *doctor.OPTIONAL])
+def test_a_package_that_is_not_there_is_named_with_what_installs_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What every run needs is missing; what some command alone needs is a note."""
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda one: None if one == name else find_spec(one))
+    monkeypatch.setattr(doctor, "_engine", lambda: iter(()))
+    (found,) = (finding for finding in doctor.examine() if finding.name == name)
+    assert found.status == ("note" if name in doctor.OPTIONAL else "missing") and "pip install" in found.fix

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from PyQt6.QtGui import QImage
 
 from kernels.plain.launch_options import LAUNCH_OPTIONS
-from tests.cli.command_line import HARDLY_TIMED, ON_INTERPRETER, ROOT, CommandLine, Done, tilescope
+from tests.cli.command_line import HARDLY_TIMED, ON_INTERPRETER, RECORDING, ROOT, CommandLine, Done, tilescope
 from tests.patience import LIMIT_S
+from workbench.analysis.presets import PRESETS
+from workbench.cli.start import main
+from workbench.run.request import Problem
+from workbench.ui.window.main import MainWindow
 
 Processes = Mapping[str, Future[Done]]
 
@@ -184,3 +192,32 @@ def test_a_screenshot_of_the_window_and_of_a_panel(here: CommandLine, tmp_path: 
         done = tilescope("screenshot", picture, "--session", session, "--panel", "softmax", "--scale", 1, *choice)
         assert done.returncode == 0, done.stderr
     assert QImage(str(first)) == QImage(str(panel)) != QImage(str(last))
+
+
+def test_the_installed_command_is_this_one() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    module, _, function = scripts["tilescope"].partition(":")
+    assert getattr(importlib.import_module(module), function) is main
+
+
+def test_a_picture_of_a_recording_says_nothing_of_the_engine_here(
+    here: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[bool] = []
+    picture_of = MainWindow.picture_of
+
+    def picture(window: MainWindow, *arguments: Any) -> QImage:
+        shown.append(window.status.isVisible())
+        return picture_of(window, *arguments)
+
+    monkeypatch.setattr(MainWindow, "picture_of", picture)
+    for name, words in (("new", RIGHT[1:]), ("recorded", ("--session", RECORDING))):
+        done = here("screenshot", tmp_path / f"{name}.png", *words)
+        assert done.returncode == 0, done.stderr
+    assert shown == [True, False]
+
+
+def test_presets_are_listed_for_scripts(here: CommandLine) -> None:
+    listed = json.loads(here("presets", "--json").stdout)["presets"]
+    assert [one["name"] for one in listed] == [preset.name for preset in PRESETS]
+    assert [Problem(**one["problem"]) for one in listed] == [preset.problem for preset in PRESETS]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import fields
 
 import pytest
@@ -16,8 +18,8 @@ from workbench.analysis.tolerances import ARTICLE_TOLERANCE, default_tolerance
 from workbench.cli.entry import FUNCTIONS, request_from, run_command_line
 from workbench.cli.exits import EXIT_INVALID, EXIT_PROGRAM, UsageError
 from workbench.cli.grammar import make_parser
-from workbench.run.protocols import AUTO_PROTOCOL
-from workbench.run.request import DTYPES, Problem, RunRequest
+from workbench.run.protocols import AUTO_PROTOCOL, PROTOCOLS
+from workbench.run.request import DTYPES, INPUT_DISTRIBUTIONS, Problem, RunRequest
 
 EVERYTHING = tuple(field.name for field in fields(TileConfig))
 
@@ -112,6 +114,43 @@ def test_the_name_that_a_protocol_once_had_is_taken_for_it() -> None:
     assert request().protocol == AUTO_PROTOCOL, "the device decides where nobody does"
 
 
+def options_of(command: str) -> list[argparse.Action]:
+    """Every option of a command, but for those that only say that something is wanted."""
+    commands = next(a for a in make_parser()._actions if isinstance(a, argparse._SubParsersAction))
+    return [action for action in commands.choices[command]._actions if action.option_strings and action.nargs != 0]
+
+
+@pytest.mark.parametrize("action", options_of("run"), ids=lambda action: action.option_strings[0])
+def test_every_option_of_a_run_says_what_it_is_and_its_default(action: argparse.Action) -> None:
+    assert action.help is not None and re.search(r"\(default", action.help)
+    plain = RunRequest(Problem(64, 129, 128))
+    for part in (plain.problem, plain.tile, plain):
+        value = getattr(part, action.dest, None)
+        if isinstance(value, str | int) and not isinstance(value, bool) and action.dest not in ("maxnreg", "trace"):
+            assert f"default {value}" in action.help
+
+
+@pytest.mark.parametrize("action", [one for one in options_of("run") if callable(one.type)], ids=lambda a: a.dest)
+def test_what_is_no_number_is_named_with_what_is_allowed(action: argparse.Action) -> None:
+    """Whatever reads numbers says it so: the words of int() and float() name no value that is allowed."""
+    assert action.type not in (int, float) and callable(action.type)
+    try:
+        action.type("abc")
+    except argparse.ArgumentTypeError as error:
+        assert "'abc' is no number" in str(error) and "; allowed are " in str(error)
+
+
+@pytest.mark.parametrize(("option", "names"), [("--protocol", PROTOCOLS), ("--inputs", INPUT_DISTRIBUTIONS)])
+def test_choices_that_need_words_are_a_list(
+    option: str, names: Iterable[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        make_parser().parse_args(["run", "--help"])
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    for name in names:
+        assert sum(line.startswith(f"{name}: ") for line in lines) == 1, option
+
+
 def test_help_names_the_inputs_the_panels_and_what_is_not_for_block(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         make_parser().parse_args(["screenshot", "--help"])
@@ -119,7 +158,7 @@ def test_help_names_the_inputs_the_panels_and_what_is_not_for_block(capsys: pyte
     said = " ".join(capsys.readouterr().out.split())
     assert said.count("not for block") == 2 and "controls (Setup)" in said and "results (Runs)" in said
     constant = said[said.index("constant: every value 0.5") :]
-    assert "which flatters; zeros: every value 0: as constant" in constant
+    assert "which flatters zeros: every value 0: as constant" in constant
 
 
 def commands() -> set[str]:

@@ -144,3 +144,24 @@ def test_heads_alone_share_one_key_head_and_are_told_so(here: CommandLine) -> No
     line = "tilescope: 4 query heads share 1 key head; --kv-heads 4 gives each its own"
     assert here(*shape).stderr.count(line) == 1
     assert "share 1 key head" not in here(*shape, "--kv-heads", 1).stderr
+
+
+def test_sides_that_were_not_given_are_named(here: CommandLine) -> None:
+    sides = {"-m": 16, "-n": 12, "-d": 8}
+    for flag in sides:
+        given = [word for pair in sides.items() if pair[0] != flag for word in pair]
+        said = here("run", *given, *HARDLY_TIMED, *ON_INTERPRETER).stderr
+        assert f"tilescope: not given: {flag[1].upper()} is " in said
+    whole = [word for pair in sides.items() for word in pair]
+    assert "not given" not in here("run", *whole, *HARDLY_TIMED, *ON_INTERPRETER).stderr
+
+
+def test_a_run_that_is_refused_says_nothing_but_that(here: CommandLine) -> None:
+    done = here("run", "-n", 16, "--heads", 2, *ON_INTERPRETER)
+    assert done.returncode == 2 and done.stderr.splitlines() == ["tilescope: heads is 2; kernel article takes 1"]
+
+
+def test_limits_that_the_device_s_protocol_does_not_heed_are_not_passed_over(here: CommandLine) -> None:
+    words = "the limits of timing do not count here: protocol block takes a fixed number of launches"
+    assert words in here("run", "--preset", "case-7x13x8", "--max-samples", 5).stderr
+    assert words not in here("run", "--preset", "case-7x13x8").stderr

@@ -1,4 +1,4 @@
-"""The proofs as Markdown tables, for the README's section on measuring.
+"""The proofs as Markdown tables, for assets/docs/proofs.md.
 
 The `block` protocol's average over a block of launches is compared with nothing where a kernel takes the GPU less
 than LAUNCH_US: it then measures the CPU, in the bare script too, and Nsight Compute looks at the GPU alone.

@@ -1,6 +1,6 @@
 """What the protocols measure on a real GPU: that they agree with bare scripts, with Nsight Compute, with each other.
 
-`pytest -m gpu -s tests/gpu/test_protocols.py` prints the tables that the README quotes. Every case is run
+`pytest -m gpu -s tests/gpu/test_protocols.py` prints the tables that assets/docs/proofs.md quotes. Every case is run
 once under every protocol in the window, which is redrawn all the while; then the window is closed, and what is held
 against those runs has the GPU to itself. Each comparison is a test of its own; the repeats take longest and come last.
 """

@@ -146,6 +146,11 @@ class Metric:
         """The title with its unit, for axes and headers."""
         return f"{self.title} ({self.unit})" if self.unit not in ("", self.title) else self.title
 
+    @property
+    def is_count(self) -> bool:
+        """Whether it is a whole number of something."""
+        return self.digits == ".0f"
+
     def value(self, measurement: Measurement, ceilings: Ceilings | None = None) -> float | None:
         """The number of `measurement`, in `unit`."""
         return self.find(measurement, ceilings)

@@ -47,6 +47,9 @@ PRESETS = (
     ),
 )
 
+# What the command line's options change where no preset is named: the case that many tests of such kernels begin with.
+NO_PRESET = Preset("", "", Problem(64, 129, 128))
+
 WELCOME = {"cuda": "article-middle", "interpreter": "case-35x67x32"}
 
 

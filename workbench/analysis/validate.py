@@ -136,6 +136,7 @@ def _kernel_faults(
     if kernel.unavailable:
         able = _listed([k.name for k in kernels if not k.unavailable])
         yield Fault("kernel", kernel.unavailable, f"allowed are {able}" if able else "")
+        return  # what it would take elsewhere says nothing of here
     yield from (f for f in _kernel_problem_faults(request.problem, kernel) if not (said and f.field == "dtype"))
     yield from _kernel_tile_faults(request, kernel.spec)
     yield from _precision_faults(request, kernel.spec)
@@ -191,7 +192,7 @@ def _interpreter_faults(request: RunRequest, device: DeviceInfo, kernel: KernelI
         found = f"protocol is {request.protocol}, which {why}"
         yield Fault("protocol", found, f"on the interpreter allowed are {allowed}")
     if _multiplies_wrongly(request, device):
-        takes = kernel.dtypes if kernel is not None else DTYPES
+        takes = kernel.dtypes if kernel is not None and not kernel.unavailable else DTYPES
         allowed = _listed([dtype for dtype in takes if dtype in HOST_DTYPES]) or "other kernels"
         found = f"dtype is {request.problem.dtype}, which Triton's interpreter multiplies wrongly"
         yield Fault("dtype", found, f"allowed are {allowed}")

@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg")
 NO_DISPLAY = (
     "there is no display to open a window on (DISPLAY and WAYLAND_DISPLAY are not set); "
-    "run, screenshot, presets, kernels, ceilings and doctor work without one"
+    "every command works without one (see: --help)"
 )
 
 
@@ -69,10 +70,11 @@ def open_window(preset: Preset | None, session: Path | None, size: tuple[int, in
     return status
 
 
-def take_screenshot(request: RunRequest, options: argparse.Namespace) -> int:
+def take_screenshot(request: RunRequest, options: argparse.Namespace, hints: Sequence[str] = ()) -> int:
     """Run `request`, or open the recording that `--session` names, and save a picture; needs no display.
 
-    Raises UsageError for a file that cannot be written or read, and for an unknown panel.
+    `hints` are said once it is known that it can run. Raises UsageError for a file that cannot be written or read, and
+    for an unknown panel.
     """
     output: Path = options.output
     if output.suffix.lower() not in PICTURE_SUFFIXES:
@@ -96,8 +98,13 @@ def take_screenshot(request: RunRequest, options: argparse.Namespace) -> int:
         try:
             if options.panel is not None and options.panel not in window.widget_names():
                 raise UsageError(f"panel is {options.panel!r}; allowed are {', '.join(window.widget_names())}")
+            # What runs here, and that nothing does, is nothing of a run that was recorded elsewhere.
+            window.status.setVisible(options.session is None)
             record = _record_for(window, request, options.session, options.run, options.panel)
-            return _picture(app, window, record, options)
+            status = _picture(app, window, record, options)
+            for line in hints:
+                note(line)
+            return status
         finally:
             window.close()
             _destroy(window)

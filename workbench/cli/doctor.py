@@ -22,7 +22,9 @@ from workbench.engine.host.process import KernelHost
 from workbench.run.events import Failed, Ready
 
 PYTHON_FROM, PYTHON_BELOW = (3, 11), (3, 14)
-MODULES = ("PyQt6", "pyqtgraph", "numpy", "torch", "triton", "pynvml")
+MODULES = ("PyQt6", "pyqtgraph", "numpy", "scipy", "torch", "triton", "pynvml")
+# What is not needed by every run, with what lacks it.
+OPTIONAL = {"pyarrow": "export writes no Parquet"}
 # What Qt's window needs from the system, with the package that has it on Debian and Ubuntu.
 QT_LIBRARIES = {
     "libEGL.so.1": "libegl1",
@@ -68,6 +70,9 @@ def examine() -> Iterator[Finding]:
     missing = [name for name in MODULES if importlib.util.find_spec(name) is None]
     for name in missing:
         yield Finding(name, "missing", "not installed", "pip install -e .")
+    for name, lack in OPTIONAL.items():
+        if importlib.util.find_spec(name) is None:
+            yield Finding(name, "note", f"not installed: {lack}", f"pip install {name}")
     yield from _libraries("Qt libraries", QT_LIBRARIES, "missing")
     yield _display()
     yield _compiler()
@@ -103,9 +108,7 @@ def _libraries(name: str, libraries: dict[str, str], status: Status) -> Iterator
 def _display() -> Finding:
     display = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
     if not display:
-        return Finding(
-            "Display", "note", "none: run, screenshot, presets, kernels, ceilings and doctor work without one"
-        )
+        return Finding("Display", "note", "none: every command works without one")
     packages = missing_libraries(X11_LIBRARIES) if "WAYLAND_DISPLAY" not in os.environ else []
     if packages:
         return Finding("Display", "missing", f"{display}, but Qt lacks {', '.join(packages)}", install_text(packages))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from typing import TypeVar
 
 from kernels.plain.spec import LIMITED
 from kernels.plain.tiles import TileConfig
-from workbench.analysis.presets import PRESETS, Preset, find_preset
+from workbench.analysis.presets import NO_PRESET, PRESETS, Preset, find_preset
 from workbench.analysis.validate import Fault, find_faults
 from workbench.cli.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_PROGRAM, UsageError
 from workbench.cli.grammar import make_parser
@@ -52,7 +52,7 @@ def request_from(options: argparse.Namespace) -> RunRequest:
 
     Raises UsageError for an unknown preset or a value that cannot work on any device.
     """
-    preset = preset_from(options.preset) or Preset("", "", Problem(64, 129, 128))
+    preset = preset_from(options.preset) or NO_PRESET
     problem = _override(preset.problem, options)
     tile = _override(preset.tile, options)
     request = _override(RunRequest(problem, tile), options)
@@ -110,18 +110,22 @@ def _window(options: argparse.Namespace) -> int:
 def _screenshot(options: argparse.Namespace) -> int:
     _check_recording_alone(options)
     request = request_from(options)
-    _explain_shared_heads(request.problem, options)
     from workbench.cli.app import take_screenshot
 
-    return take_screenshot(request, options)
+    return take_screenshot(request, options, tuple(_hints(request, options)))
 
 
 def _run(options: argparse.Namespace) -> int:
     request = request_from(options)
-    _explain_shared_heads(request.problem, options)
-    from workbench.cli.commands import run
+    from workbench.cli.running import run
 
-    return run(request, options.json, options.trace, options.session)
+    return run(request, options.json, options.trace, options.session, tuple(_hints(request, options)))
+
+
+def _export(options: argparse.Namespace) -> int:
+    from workbench.cli.exporting import export
+
+    return export(options.output, options.session, options.runs, options.force)
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -135,13 +139,14 @@ def _listing(options: argparse.Namespace) -> int:
 
     if options.command == "ceilings":
         return ceilings(options.device, options.json, options.again)
-    return list_presets() if options.command == "presets" else list_kernels(options.json)
+    return list_presets(options.json) if options.command == "presets" else list_kernels(options.json)
 
 
 FUNCTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "window": _window,
     "screenshot": _screenshot,
     "run": _run,
+    "export": _export,
     "doctor": _doctor,
     **dict.fromkeys(("ceilings", "presets", "kernels"), _listing),
 }
@@ -160,11 +165,16 @@ def _check_recording_alone(options: argparse.Namespace) -> None:
             raise UsageError(f"{flag} does not go with --session, which shows a recorded run; --run N chooses it")
 
 
-def _explain_shared_heads(problem: Problem, options: argparse.Namespace) -> None:
-    """Say on stderr that heads alone share one key head: whoever writes only --heads may not expect it."""
+def _hints(request: RunRequest, options: argparse.Namespace) -> Iterator[str]:
+    """What whoever has written only a part of the problem may not expect of the others."""
+    problem = request.problem
+    sides = ("m", "n", "d")
+    missing = [name for name in sides if getattr(options, name) is None]
+    if options.preset is None and 0 < len(missing) < len(sides):
+        yield f"not given: {', '.join(f'{name.upper()} is {getattr(problem, name)}' for name in missing)}"
     heads = problem.heads
     if options.heads is not None and heads > 1 == problem.kv_heads and options.kv_heads is None:
-        note(f"{heads} query heads share 1 key head; --kv-heads {heads} gives each its own")
+        yield f"{heads} query heads share 1 key head; --kv-heads {heads} gives each its own"
 
 
 def _override(base: T, options: argparse.Namespace) -> T:

@@ -24,6 +24,12 @@ def refusing(*kinds: type[Exception]) -> Iterator[None]:
         raise UsageError(str(error)) from error
 
 
+def check_not_there(path: Path, force: bool) -> None:
+    """Raise UsageError if there is a file at `path` that only `force` lets be written over."""
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already; allowed is another name, or --force to write over it")
+
+
 def check_writable(path: Path) -> None:
     """Raise UsageError unless a file can be written at `path`; leaves nothing behind that was not there."""
     existed = path.exists()

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
+import textwrap
 from pathlib import Path
 from typing import NoReturn
 
-from kernels.plain.launch_options import AUTO, LAUNCH_OPTIONS, listed
-from kernels.plain.precisions import PRECISIONS
 from workbench import __version__
-from workbench.analysis.validate import SPLITS_ALLOWED
 from workbench.cli.exits import UsageError
 from workbench.cli.output import out
-from workbench.run.protocols import AUTO_MEANING, AUTO_PROTOCOL, PROTOCOL_CHOICES, PROTOCOLS, name_of_today
-from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES
+from workbench.cli.request_options import add_request_options
+from workbench.export.files import WRITERS
+from workbench.run.request import DEVICE_CHOICES
 from workbench.ui.places import Docked
 from workbench.ui.sizes import LEAST_SIZE, MOST_SIZE
 
 _EPILOG = """\
 exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed;
 70 an error of the program itself; 130 interrupted.
-With no command the window opens; run, presets, kernels, ceilings, doctor and screenshot need no display."""
+With no command the window opens; the commands need no display."""
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -40,20 +38,30 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
 
     def command(name: str, text: str) -> argparse.ArgumentParser:
-        added = commands.add_parser(name, help=text)
+        added = commands.add_parser(name, help=text, formatter_class=_Lines)
         added.set_defaults(command=name)
         return added
 
     _add_run_options(command("run", "one run of the kernel and SDPA, without a window"))
     _add_screenshot_options(command("screenshot", "run, then save a picture of the window or of one panel"))
+    _add_export_options(command("export", "write recorded runs as a table for other programs"))
     _add_json(command("doctor", "what this machine can run, what is missing and how to install it"))
     ceilings = command("ceilings", "the rates that this device reaches, measured once")
     _add_json(ceilings)
     ceilings.add_argument("--again", action="store_true", help="measure also where rates are kept")
-    ceilings.add_argument("--device", choices=DEVICE_CHOICES, default="auto")
-    command("presets", "the named problems")
+    ceilings.add_argument("--device", choices=DEVICE_CHOICES, default="auto", help="which device (default auto)")
+    _add_json(command("presets", "the named problems"))
     _add_json(command("kernels", "the kernels and baselines, and what each takes on this machine"))
     return parser
+
+
+class _Lines(argparse.HelpFormatter):
+    """Help that keeps its own lines: a list has a line for each of its entries."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        entries = text.split("\n")
+        wrapped = (textwrap.wrap(entry, width, subsequent_indent="  " * (len(entries) > 1)) for entry in entries)
+        return [line for lines in wrapped for line in lines]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -81,21 +89,41 @@ def _add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_run_options(run: argparse.ArgumentParser) -> None:
-    _add_request_options(run)
+    add_request_options(run)
     _add_json(run)
-    run.add_argument("--trace", type=Path, metavar="FILE.npz", help="write the softmax states and the run's tensors")
     run.add_argument(
-        "--session", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="keep the run in this session file"
+        "--trace",
+        type=Path,
+        metavar="FILE.npz",
+        help="write the softmax states and the run's tensors, also over a file that is there (default: none)",
+    )
+    run.add_argument(
+        "--session",
+        type=Path,
+        metavar="FILE",
+        default=argparse.SUPPRESS,
+        help="keep the run in this session file, beside those in it (default: none)",
     )
 
 
 def _add_screenshot_options(shot: argparse.ArgumentParser) -> None:
-    shot.add_argument("output", type=Path, metavar="OUT.png")
-    _add_request_options(shot)
+    shot.add_argument("output", type=Path, metavar="OUT.png", help="the picture; it is written over one that is there")
+    add_request_options(shot)
     _add_window_options(shot, argparse.SUPPRESS)
     shot.add_argument("--run", type=int, metavar="N", help="which run of --session (default: the last finished)")
     shot.add_argument("--panel", metavar="NAME", help=_PanelNames("only this panel: %(names)s"))
     shot.add_argument("--scale", type=float, default=2.0, metavar="X", help="pixels per unit, 0.5 to 4 (default 2)")
+
+
+def _add_export_options(export: argparse.ArgumentParser) -> None:
+    export.add_argument(
+        "output", type=Path, metavar="OUT", help=f"the table, of the kind that its name ends in: {', '.join(WRITERS)}"
+    )
+    export.add_argument(
+        "--session", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="the session or recording with the runs"
+    )
+    export.add_argument("--runs", type=_run_numbers, metavar="IDS", help="which: 1,3,5-9 (default: all)")
+    export.add_argument("--force", action="store_true", help="write over a file that is there")
 
 
 class _PanelNames(str):
@@ -112,99 +140,15 @@ class _PanelNames(str):
         return str(self).replace("%(names)s", ", ".join(named))
 
 
-def _add_request_options(parser: argparse.ArgumentParser) -> None:
-    _add_problem(parser.add_argument_group("problem"))
-    _add_tile(
-        parser.add_argument_group(
-            "tile",
-            "what is not given is chosen for the problem and the device; a kernel that keeps its tile has the preset's",
-        )
-    )
-    _add_measuring(parser.add_argument_group("measuring"))
-
-
-def _add_problem(problem: argparse._ArgumentGroup) -> None:
-    problem.add_argument(
-        "--preset", metavar="NAME", default=argparse.SUPPRESS, help="a named problem (see: presets); options change it"
-    )
-    problem.add_argument("-m", type=int, help="query rows")
-    problem.add_argument("-n", type=int, help="keys")
-    problem.add_argument("-d", type=int, help="features of a head")
-    problem.add_argument("--batch", type=int, metavar="COUNT", help="batches (default 1)")
-    problem.add_argument("--heads", type=int, metavar="COUNT", help="query heads of a batch (default 1)")
-    problem.add_argument(
-        "--kv-heads", type=int, metavar="COUNT", help="key heads of a batch, which query heads share evenly (default 1)"
-    )
-    problem.add_argument("--dtype", metavar="|".join(DTYPES))
-    problem.add_argument(
-        "--causal",
-        action="store_true",
-        default=None,
-        help="mask: the last query row sees every key, the one before one fewer",
-    )
-    problem.add_argument("--seed", type=int)
-    inputs = "; ".join(f"{name}: {meaning}" for name, meaning in INPUT_DISTRIBUTIONS.items())
-    problem.add_argument("--inputs", metavar="|".join(INPUT_DISTRIBUTIONS), help=inputs)
-
-
-def _add_tile(tile: argparse._ArgumentGroup) -> None:
-    made = " and ".join(name for name, one in PRECISIONS.items() if one.on_interpreter)
-    tile.add_argument("--kernel", metavar="NAME", help="see: kernels")
-    for name in ("block-m", "block-n"):
-        tile.add_argument(f"--{name}", type=int, metavar="COUNT")
-    for option in LAUNCH_OPTIONS:
-        flag = f"--{option.name.replace('_', '-')}"
-        if option.auto_text:
-            kind = _count(option.unit, listed(option.allowed))
-            tile.add_argument(flag, type=kind, metavar="auto|COUNT", help=option.tip)
-        else:
-            tile.add_argument(flag, type=int, metavar="COUNT", help=option.tip)
-    tile.add_argument(
-        "--splits",
-        type=_count("splits", SPLITS_ALLOWED),
-        metavar="auto|COUNT",
-        help="programs that share the keys of a query block, with as many key tiles each: fewer where fewer do",
-    )
-    tile.add_argument(
-        "--precision",
-        metavar="|".join(PRECISIONS),
-        help=f"of the fp32 dots on a GPU; the interpreter computes all but {made} in full precision",
-    )
-
-
-def _add_measuring(measuring: argparse._ArgumentGroup) -> None:
-    protocols = "; ".join(f"{name}: {protocol.meaning}" for name, protocol in PROTOCOLS.items())
-    measuring.add_argument(
-        "--protocol",
-        type=name_of_today,
-        metavar="|".join(PROTOCOL_CHOICES),
-        help=f"{AUTO_PROTOCOL} (default): {AUTO_MEANING}; {protocols}",
-    )
-    other = f"not for {', '.join(name for name, protocol in PROTOCOLS.items() if protocol.has_fixed_counts)}"
-    measuring.add_argument("--max-seconds", type=float, metavar="S", help=f"limit of timing both (default 5; {other})")
-    measuring.add_argument(
-        "--max-samples", type=int, metavar="COUNT", help=f"limit of samples of each (default 20000; {other})"
-    )
-    measuring.add_argument("--sdpa", metavar="|".join(SDPA_CHOICES))
-    measuring.add_argument("--device", metavar="|".join(DEVICE_CHOICES))
-    for name in ("rtol", "atol"):
-        measuring.add_argument(f"--{name}", type=float, help="default: the preset's, or what dtype and precision need")
-    measuring.add_argument(
-        "--time-limit", dest="time_limit_s", type=float, metavar="S", help="longest silence of the engine, in seconds"
-    )
-
-
-def _count(what: str, allowed: str) -> Callable[[str], int]:
-    """Reads a number of `what`, or "auto"; whether it is one of those `allowed` is said when the request is checked."""
-
-    def read(text: str) -> int:
-        if text == "auto":
-            return AUTO
-        if not re.fullmatch(r"-?\d{1,4000}", text):  # int() takes no more digits than 4300
-            raise argparse.ArgumentTypeError(f"{text!r} is no number of {what}; allowed are {allowed}")
-        return int(text)
-
-    return read
+def _run_numbers(text: str) -> tuple[tuple[int, int], ...]:
+    """Numbers and ranges of runs, each as its first and its last."""
+    spans = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)
+        if match is None or int(match[2] or match[1]) < int(match[1]):
+            raise argparse.ArgumentTypeError(f"{part!r} is no run; allowed are numbers and ranges such as 1,3,5-9")
+        spans.append((int(match[1]), int(match[2] or match[1])))
+    return tuple(spans)
 
 
 def _size(text: str) -> tuple[int, int]:

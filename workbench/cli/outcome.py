@@ -103,8 +103,8 @@ def _kernel_text(record: RunRecord) -> str:
     """The kernel with the tile as launched."""
     tile = record.launched_tile
     asked = f" ({record.started.request.tile.splits} asked)" if of_splits(record.started.request, tile) else ""
-    splits = f", {counted(tile.splits, 'split')}{asked}" if tile.splits > 1 or asked else ""
-    return f"{record.started.request.kernel} {tile.label}{splits}"
+    splits = f"{counted(tile.splits, 'split')}{asked}" if tile.splits > 1 or asked else ""
+    return ", ".join(filter(None, (f"{record.started.request.kernel} {tile.label}", splits, *tile.option_words)))
 
 
 def _latency_lines(latency: Latency, request: RunRequest) -> Iterator[str]:

@@ -7,6 +7,7 @@ import math
 from workbench.analysis.numbers import error_text, number
 from workbench.run.events import Failed, FailureKind
 from workbench.run.measurement import ErrorStats
+from workbench.run.record import RunRecord
 from workbench.stats.summary import Ratio
 
 # Of an output, where it is not known because nobody tried.
@@ -38,6 +39,20 @@ def remedy_text(failed: Failed) -> str:
     """What to try after a failure, as a sentence; "" where nothing is known."""
     remedy = " ".join(failed.remedy.split())
     return remedy if not remedy or remedy.startswith("Try ") else f"Try: {remedy}"
+
+
+def state_text(record: RunRecord) -> str:
+    """Whether a run's output is right, before how it ended: "passed", "WRONG", "failed: out of shared memory"."""
+    error, end = record.error("kernel"), record.end
+    if error is not None and not error.passed:
+        return "WRONG"
+    if any(again.failed for again in record.rechecked):
+        return "changed while timing"
+    if isinstance(end, Failed):
+        return failure_words(end) if end.kind == "cancelled" else f"failed: {failure_words(end)}"
+    if end is None:
+        return "running"
+    return "not checked" if error is None else "passed"
 
 
 def tolerance_text(error: ErrorStats) -> str:

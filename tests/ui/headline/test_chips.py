@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from workbench.ui.headline.chips import Chip, ChipRow
+from workbench.ui.headline.chips import ChipRow
 from workbench.ui.theme import load_theme
+from workbench.words.remarks import Remark
 
 DARK = load_theme("dark")
 CHIPS = (
-    Chip("clocks not steady", "clocks not steady: from 1200 to 1980 MHz while timed"),
-    Chip("throttled by power", "throttled by power: SwPowerCap in 93% of the timed readings"),
-    Chip("two modes: 383.6 µs (82%) and 389.6 µs (18%)", "the median is one number for both", "baseline"),
+    Remark("clocks not steady", "clocks not steady: from 1200 to 1980 MHz while timed"),
+    Remark("throttled by power", "throttled by power: SwPowerCap in 93% of the timed readings"),
+    Remark("two modes: 383.6 µs (82%) and 389.6 µs (18%)", "the median is one number for both", "baseline"),
 )
 
 
@@ -46,7 +47,9 @@ def test_what_has_no_room_is_counted_and_its_sentences_kept(row: ChipRow, width:
 
 
 def test_notes_are_not_counted_as_warnings(row: ChipRow) -> None:
-    row.set_chips([Chip("not recorded: device state, source, recheck", "whether it was steady is not known", "muted")])
+    row.set_chips(
+        [Remark("not recorded: device state, source, recheck", "whether it was steady is not known", "muted")]
+    )
     row.resize(row.width_of(whole=False), row.sizeHint().height())
     assert [label.text() for label in row.shown()] == ["1 note"]
 

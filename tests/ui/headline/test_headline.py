@@ -26,10 +26,10 @@ from workbench.run.record import RunRecord
 from workbench.run.request import Problem
 from workbench.stats.modes import Modes
 from workbench.stats.summary import Drift, Interval, Ratio
-from workbench.ui.headline.findings import chips_of
 from workbench.ui.headline.strip import Headline
 from workbench.ui.text.elided import Badge, Block, ElidedLabel
 from workbench.ui.theme import load_theme
+from workbench.words.remarks import remarks_of
 
 DARK = load_theme("dark")
 
@@ -556,15 +556,15 @@ def test_whether_bits_stayed_the_same_is_a_chip_and_other_bits_are_no_failure(
 def test_what_nobody_tried_is_a_quiet_chip_with_its_sentences(headline: Headline) -> None:
     record = make_record(1, protocol="cold")
     untried = tuple(replace(again, deterministic=None) for again in record.rechecked)
-    both = chips_of(replace(record, rechecked=untried))
+    both = remarks_of(replace(record, rechecked=untried))
     (chip,) = (c for c in both if c.text == "kernel and SDPA: determinism not known")
     sentence = "not launched again: whether two launches on equal inputs give the same bits is not known"
     assert (chip.tone, chip.tooltip) == ("muted", f"kernel: {sentence}\nSDPA: {sentence}")
     stopped = replace(record, rechecked=(), end=Failed("cancelled", "Stopped."))
-    (chip,) = (c for c in chips_of(stopped) if c.text == "kernel and SDPA: not checked again")
+    (chip,) = (c for c in remarks_of(stopped) if c.text == "kernel and SDPA: not checked again")
     assert chip.tone == "muted" and chip.tooltip.count("not checked again after timing") == 2
     for measured, text in zip(record.measured, ("not checked again", "SDPA not checked again"), strict=True):
-        assert [c.text for c in chips_of(replace(stopped, measured=(measured,))) if "again" in c.text] == [text]
+        assert [c.text for c in remarks_of(replace(stopped, measured=(measured,))) if "again" in c.text] == [text]
 
 
 def test_a_note_is_whole_or_short_but_never_cut(qtbot: QtBot, headline: Headline) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from PyQt6.QtCore import QSize
@@ -14,18 +13,10 @@ from workbench.analysis.numbers import counted
 from workbench.ui.text.elided import Badge
 from workbench.ui.text.fit import longest
 from workbench.ui.theme import Theme
+from workbench.words.remarks import Remark
 
 SPACE = 6  # px between chips
 GROUND = 38  # alpha of a chip's colour behind its text
-
-
-@dataclass(frozen=True)
-class Chip:
-    """What a chip says: a few words, the sentence behind them, and the theme's colour of its frame."""
-
-    text: str
-    tooltip: str
-    tone: str = "warn"
 
 
 class ChipRow(QWidget):
@@ -34,10 +25,10 @@ class ChipRow(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._chips: tuple[Chip, ...] = ()
+        self._chips: tuple[Remark, ...] = ()
         self._labels = [Badge(GROUND, self)]
 
-    def set_chips(self, chips: Sequence[Chip]) -> None:
+    def set_chips(self, chips: Sequence[Remark]) -> None:
         """Show `chips`, the most important first; nothing where there are none."""
         self._chips = tuple(chips)
         self._place()
@@ -81,14 +72,14 @@ class ChipRow(QWidget):
                 label.setGeometry(x, 0, min(label.width_of(True), max(0, self.width() - x)), self.sizeHint().height())
                 x += label.width() + SPACE
 
-    def _with_count(self, whole: int) -> list[Chip]:
+    def _with_count(self, whole: int) -> list[Remark]:
         """The first `whole` chips, and one that counts the others."""
         left = self._chips[whole:]
         if not left:
             return list(self._chips)
         kind = "note" if all(chip.tone == "muted" for chip in self._chips) else "warning"
         text = f"+{len(left)}" if whole else counted(len(left), kind)
-        return [*self._chips[:whole], Chip(text, "\n".join(chip.tooltip for chip in left), left[0].tone)]
+        return [*self._chips[:whole], Remark(text, "\n".join(chip.tooltip for chip in left), left[0].tone)]
 
-    def _width(self, chips: Sequence[Chip]) -> int:
+    def _width(self, chips: Sequence[Remark]) -> int:
         return sum(self._labels[0].room_for(chip.text) + SPACE for chip in chips) - (SPACE if chips else 0)

@@ -10,12 +10,13 @@ from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from workbench.analysis.numbers import duration_text
 from workbench.run.events import Failed, Finished, Progress, Ready, RunEvent, Samples, Started, TileStates
 from workbench.run.record import RunRecord
-from workbench.ui.headline.findings import Method, chips_of, method_of
+from workbench.ui.headline.findings import Method, method_of
 from workbench.ui.headline.lines import STARTING, idle_line, lines_of
 from workbench.ui.headline.method import MethodRow
 from workbench.ui.text.elided import Block
 from workbench.ui.theme import Theme
 from workbench.words.names import source_text
+from workbench.words.remarks import remarks_of
 
 HEIGHT = 82
 LEAST_WIDTH = 240
@@ -135,6 +136,6 @@ class Headline(QWidget):
                 block.set_note(line.note, line.short_note, muted, line.tooltip)
         self._row.show_method(method_of(run) if run is not None else Method(), muted)
         self._row.show_source(source_text(run) if run is not None else "", muted)
-        self.chips.set_chips(chips_of(run) if run is not None else ())
+        self.chips.set_chips(remarks_of(run) if run is not None else ())
         self._row.place()
         self.setAccessibleName(self.text())

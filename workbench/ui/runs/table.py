@@ -10,9 +10,10 @@ from PyQt6.QtCore import QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QAction, QFont, QFontMetrics, QGuiApplication, QKeySequence, QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
 
+from workbench.export.files import tsv_text
 from workbench.run.record import RunKey, RunRecord
 from workbench.ui.places import Place
-from workbench.ui.runs.columns import COLUMNS, tsv
+from workbench.ui.runs.columns import COLUMNS
 from workbench.ui.runs.model import RunsModel, RunsProxy
 from workbench.ui.text.whole_words import WholeWords
 from workbench.ui.theme import Theme
@@ -58,6 +59,7 @@ class ResultsTable(QWidget):
 
     recordSelected = pyqtSignal(object)  # RunRecord
     settingsRequested = pyqtSignal(object)  # RunRequest
+    exportRequested = pyqtSignal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -111,21 +113,30 @@ class ResultsTable(QWidget):
 
     def copy_selected(self) -> None:
         """Put the selected runs on the clipboard as tab-separated text with a header."""
-        selection = self._view.selectionModel()
-        rows = sorted(index.row() for index in selection.selectedRows()) if selection is not None else []
-        self._copy(rows)
+        self._copy(self._selected_rows())
 
     def copy_all(self) -> None:
         """Put all runs on the clipboard, in the order shown."""
         self._copy(range(self._proxy.rowCount()))
 
+    def chosen(self) -> list[RunRecord]:
+        """The runs that are selected, in the order shown; all where no more than one is, which is shown anyway."""
+        rows = self._selected_rows()
+        return self._in_rows(rows if len(rows) > 1 else range(self._proxy.rowCount()))
+
+    def _selected_rows(self) -> list[int]:
+        selection = self._view.selectionModel()
+        return sorted(index.row() for index in selection.selectedRows()) if selection is not None else []
+
+    def _in_rows(self, rows: Sequence[int]) -> list[RunRecord]:
+        """The runs in these rows of what is shown."""
+        records = self._runs.records()
+        return [records[self._proxy.mapToSource(self._proxy.index(row, 0)).row()] for row in rows]
+
     def _copy(self, rows: Sequence[int]) -> None:
         clipboard = QGuiApplication.clipboard()
-        if not rows or clipboard is None:
-            return
-        records = self._runs.records()
-        sources = (self._proxy.mapToSource(self._proxy.index(row, 0)).row() for row in rows)
-        clipboard.setText(tsv([records[row] for row in sources]))
+        if rows and clipboard is not None:
+            clipboard.setText(tsv_text(self._in_rows(rows)))
 
     def _build(self) -> None:
         view = self._view
@@ -195,9 +206,10 @@ class ResultsTable(QWidget):
             self._sized.add(section)
 
     def _make_actions(self) -> None:
-        self._use, self._copy_some, self._copy_all = (
-            QAction(text, self) for text in ("Use these settings", "Copy", "Copy all")
+        self._use, self._copy_some, self._copy_all, self._export = (
+            QAction(text, self) for text in ("Use these settings", "Copy", "Copy all", "Export…")
         )
+        self._export.triggered.connect(self.exportRequested)
         self._use.triggered.connect(self._request_settings)
         self._copy_some.triggered.connect(self.copy_selected)
         self._copy_some.setShortcut(QKeySequence.StandardKey.Copy)
@@ -241,8 +253,9 @@ class ResultsTable(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._use.setEnabled(self.selected() is not None)
         self._copy_some.setEnabled(self.selected() is not None)
-        self._copy_all.setEnabled(self._proxy.rowCount() > 0)
-        menu.addActions([self._use, self._copy_some, self._copy_all])
+        for action in (self._copy_all, self._export):
+            action.setEnabled(self._proxy.rowCount() > 0)
+        menu.addActions([self._use, self._copy_some, self._copy_all, self._export])
         viewport = self._view.viewport()
         assert viewport is not None
         menu.popup(viewport.mapToGlobal(position))

@@ -7,10 +7,11 @@ from workbench.analysis.numbers import format_range, format_time
 from workbench.run.measurement import Latency, Role
 from workbench.run.protocols import FigureKind
 from workbench.run.record import RunRecord
-from workbench.ui.headline.findings import chips_of, method_of
+from workbench.ui.headline.findings import method_of
 from workbench.ui.runs.cells import Cell, Tone, copied, missing_cell, words_cell
 from workbench.words.known import watched_text
 from workbench.words.names import named
+from workbench.words.remarks import remarks_of
 from workbench.words.results import NOT_PAIRED, PAIRED, against_text, bounds_text, comparison_text, wrong_text
 from workbench.words.times import (
     INTERVAL_TIP,
@@ -126,7 +127,7 @@ def warnings_cell(record: RunRecord) -> Cell:
 
     That is what was not recorded, or what nobody tried. The sentences are its tooltip and what is copied.
     """
-    chips = chips_of(record)
+    chips = remarks_of(record)
     if not chips:
         return missing_cell(tooltip=watched_text(record))
     sentences = "; ".join(chip.tooltip.replace("\n", ", ") for chip in chips)

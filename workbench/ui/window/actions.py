@@ -32,6 +32,7 @@ COMMANDS = (
     Command("open", "Open recording…", ("Ctrl+O",), "open", "Show runs recorded elsewhere, read-only"),
     Command("save", "Save session as…", ("Ctrl+S",), "save", "Write this session's runs to a file"),
     Command("record", "Save as recording…", tip="Write this session's runs to a file that is only read, to hand on"),
+    Command("export", "Export runs…", tip="For other programs: the runs selected in the table, or all where one is"),
     Command(
         "screenshot", "Picture of the window…", ("Ctrl+Shift+S",), "screenshot", "To the clipboard and a file, at 2x"
     ),

@@ -15,6 +15,7 @@ from workbench.run.events import Failed, Log, Ready, Started
 from workbench.run.library import Copied, Library
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
+from workbench.ui.files.exporting import Exporting
 from workbench.ui.files.filing import Filing
 from workbench.ui.files.pictures import DEFAULT_SCALE, take_picture
 from workbench.ui.form.controls import Controls
@@ -166,6 +167,7 @@ class MainWindow(QMainWindow):
             self.docks.add(widget)
         self._ended: deque[Kept] = deque()
         self._filing = Filing(self, self._say)
+        self._exporting = Exporting(self, self._say)
         build_tool_bar(self, self._commands, self.headline)
         build_menus(self, self._commands, self.docks, self._contents(), self._save_picture_of)
         self._frames = QTimer(self)
@@ -190,6 +192,7 @@ class MainWindow(QMainWindow):
             open=lambda: self._filing.choose_recording(self.open_recording),
             save=lambda: self._filing.save_runs("session", self.save_session),
             record=lambda: self._filing.save_runs("recording", partial(self.save_session, as_recording=True)),
+            export=lambda: self._exporting.export(self.results.chosen()),
             screenshot=lambda: self._save_picture_of(self),
             quit=self.close,
             reset=self.docks.arrange,
@@ -202,6 +205,7 @@ class MainWindow(QMainWindow):
         self.controls.requestChanged.connect(self._on_request_changed)
         self.controls.deviceChanged.connect(self._worker.use_device)
         self.results.recordSelected.connect(self.show_record)
+        self.results.exportRequested.connect(self._commands["export"].trigger)
         self.results.settingsRequested.connect(self.controls.set_request)
         for panel in self._stage.panels.values():
             panel.commandRequested.connect(lambda name: self._commands[name].trigger())

@@ -14,7 +14,7 @@ from workbench.ui.window.docks import Docks
 
 SEPARATOR, DOCKS, PANEL_PICTURES = "separator", "docks", "panel pictures"
 MENUS = {
-    "&File": ("open", "save", "record", SEPARATOR, "screenshot", PANEL_PICTURES, SEPARATOR, "quit"),
+    "&File": ("open", "save", "record", "export", SEPARATOR, "screenshot", PANEL_PICTURES, SEPARATOR, "quit"),
     "&Run": ("run", "stop", "auto", SEPARATOR, "best", "ceilings"),
     "&View": (DOCKS, SEPARATOR, "theme", "reset"),
     "&Help": ("keys", "about"),
