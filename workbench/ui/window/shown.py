@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from PyQt6.QtWidgets import QDockWidget
 
 from workbench.run.events import Failed, Finished
 from workbench.run.library import Library
+from workbench.run.protocols import protocol_on
 from workbench.run.record import RunRecord
 from workbench.run.session import SessionError
 from workbench.ui.form.controls import Controls
@@ -93,8 +95,13 @@ class ShownRun:
 
     def compare_form(self) -> None:
         """Say beside the form's title where it is not what the run shown was made with; the list of docks keeps its."""
-        shown, title = self._stage.request, self._controls.title
-        differing = differing_fields(self._controls.request(), shown) if shown is not None else ()
+        run, title = self._stage.run, self._controls.title
+        differing: tuple[str, ...] = ()
+        if run is not None:
+            asked = self._controls.request()
+            # A protocol that is left open is what the run's device makes of it.
+            usual = protocol_on(asked.protocol, run.started.device.mode == "cuda")
+            differing = differing_fields(replace(asked, protocol=usual.name), run.started.request)
         self._setup.setWindowTitle(f"{title} – differs from the run shown" if differing else title)
         self._setup.setToolTip(f"not as in the run shown: {', '.join(differing)}" if differing else "")
         action = self._setup.toggleViewAction()
