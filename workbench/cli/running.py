@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
-from workbench.analysis.listing.fields import INDEX
 from workbench.analysis.estimate import ASK_ABOVE_SECONDS, duration_words, run_seconds
+from workbench.analysis.listing.fields import INDEX
 from workbench.cli import exits
 from workbench.cli.commands import engine, failed
 from workbench.cli.exits import UsageError
