@@ -13,7 +13,7 @@ from kernels.plain.tiles import TileConfig
 from workbench.analysis.presets import NO_PRESET, PRESETS, Preset, find_preset
 from workbench.analysis.validate import Fault, find_faults
 from workbench.cli.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_PROGRAM, UsageError
-from workbench.cli.grammar import make_parser
+from workbench.cli.grammar import make_parser, with_command
 from workbench.cli.output import OutputError, hold_streams, note, pass_on
 from workbench.run.protocols import PROTOCOLS, protocol_on
 from workbench.run.request import Problem, RunRequest
@@ -28,7 +28,7 @@ def run_command_line(arguments: Sequence[str]) -> int:
     """Parse and run; every refusal is one line on stderr and status 2, an error of the program's own is status 70."""
     hold_streams()
     try:
-        options = make_parser().parse_args(arguments)
+        options = make_parser().parse_args(with_command(arguments))
         if options.command not in FUNCTIONS:
             raise NotImplementedError(f"the command {options.command} is in the grammar and has no function")
         return FUNCTIONS[options.command](options)
@@ -104,7 +104,7 @@ def preset_from(name: str | None) -> Preset | None:
 def _window(options: argparse.Namespace) -> int:
     from workbench.cli.app import open_window
 
-    return open_window(preset_from(options.preset), options.session, options.size, options.theme)
+    return open_window(preset_from(options.preset), options.session, options.size, options.theme, options.file)
 
 
 def _screenshot(options: argparse.Namespace) -> int:
@@ -144,6 +144,7 @@ def _listing(options: argparse.Namespace) -> int:
 
 FUNCTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "window": _window,
+    "open": _window,
     "screenshot": _screenshot,
     "run": _run,
     "export": _export,

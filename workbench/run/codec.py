@@ -6,6 +6,7 @@ Samples are one-dimensional and stay in the JSON, so that a list of runs can be 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterator
 from typing import Any, cast, get_args, get_type_hints
 
@@ -14,6 +15,7 @@ import numpy as np
 from workbench.run.environment import DeviceInfo
 from workbench.run.older import of_today
 from workbench.run.record import RunRecord
+from workbench.run.request import RunRequest
 from workbench.stats.arrays import FloatArray
 
 Arrays = dict[str, FloatArray]
@@ -48,6 +50,22 @@ def decode(data: dict[str, Any], arrays: Arrays) -> RunRecord:
     if not isinstance(record, RunRecord):
         raise ValueError("not a run record")
     return record
+
+
+def request_text(request: RunRequest) -> str:
+    """A request as JSON, for settings."""
+    return json.dumps(_encode(request, {}))
+
+
+def request_of(text: str) -> RunRequest:
+    """The request that `request_text` took; what its values are is not looked at. Raises ValueError if it is none."""
+    try:
+        request = _decode(json.loads(text), {})
+    except (TypeError, AttributeError, RecursionError) as error:
+        raise ValueError("not a request") from error
+    if not isinstance(request, RunRequest):
+        raise ValueError("not a request")
+    return request
 
 
 def _encode(value: Any, arrays: Arrays) -> Any:

@@ -70,7 +70,7 @@ def test_an_engine_that_cannot_start_leaves_the_shown_run_alone(qtbot: QtBot, ma
     window.controls.set_request(RunRequest(TINY.problem, device="cuda"))
     qtbot.waitUntil(lambda: "could not start" in window.status.text(), timeout=LIMIT_MS)
     assert window.headline.text() == before
-    assert "no NVIDIA GPU" in window.status.currentMessage()
+    assert "no NVIDIA GPU" in window.notices.text()
 
 
 def test_a_killed_engine_is_one_clear_failure_and_the_next_run_works(

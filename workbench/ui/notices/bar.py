@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from PyQt6.QtCore import QEvent, QSize, Qt
@@ -31,7 +32,9 @@ class NoticeBar(QWidget):
         self._line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._next = self._button("Next", self._show_next, "Show the next message")
         self._details = self._button("Details…", self._show_details, "All of what is known of it")
-        self._dismiss = self._button("Dismiss", self.dismiss, "Put this message away (Esc while a button here has focus)")
+        self._dismiss = self._button(
+            "Dismiss", self.dismiss, "Put this message away (Esc while a button here has focus)"
+        )
         self._acts: list[QPushButton] = []
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(14, 2, 14, 4)
@@ -64,7 +67,7 @@ class NoticeBar(QWidget):
         if isinstance(told, Notice):
             # Stable: of equal weight the newest is first.
             self._notices = sorted([told, *self._notices], key=lambda notice: notice.kind)
-            self._place = self._notices.index(told)
+            self._place = 0
         self._show()
 
     def dismiss(self) -> None:
@@ -88,7 +91,7 @@ class NoticeBar(QWidget):
                 return True
         return super().event(a0)
 
-    def _button(self, text: str, act: object, tip: str) -> QPushButton:
+    def _button(self, text: str, act: Callable[..., object], tip: str) -> QPushButton:
         button = QPushButton(text)
         button.setToolTip(tip)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -100,6 +103,7 @@ class NoticeBar(QWidget):
         self.setVisible(bool(self._notices))
         for button in self._acts:
             self._row.removeWidget(button)
+            button.hide()  # at once: it is deleted only when the events of now are done with
             button.deleteLater()
         self._acts = []
         if not self._notices:
@@ -121,10 +125,9 @@ class NoticeBar(QWidget):
         among = f", {self._place + 1} of {count}" if count > 1 else ""
         self.setAccessibleName(f"{notice.kind.word}{among}: {one_line}")
 
-    def _act(self, notice: Notice, act: object, _: bool = False) -> None:
+    def _act(self, notice: Notice, act: Callable[[], None], _: bool = False) -> None:
         """A message is done with once something is done about it."""
         self.take(notice.topic)
-        assert callable(act)
         act()
 
     def _show_next(self) -> None:
