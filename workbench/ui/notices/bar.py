@@ -121,6 +121,7 @@ class NoticeBar(QWidget):
         for text, act in notice.actions:
             button = self._button(text, partial(self._act, notice, act), text)
             self._row.insertWidget(self._row.indexOf(self._dismiss), button)
+            button.show()
             self._acts.append(button)
         among = f", {self._place + 1} of {count}" if count > 1 else ""
         self.setAccessibleName(f"{notice.kind.word}{among}: {one_line}")
