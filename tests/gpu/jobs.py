@@ -10,11 +10,11 @@ import torch
 
 from workbench.engine import job
 from workbench.engine.host.stopping import StopFlag
-from workbench.engine.job import describe_failure, is_broken, measure_ceilings, prepare
+from workbench.engine.job import describe_failure, is_broken, measure_ceilings, prepare, use_rest
 from workbench.run.events import RunEvent, Started
 from workbench.run.request import RunRequest
 
-__all__ = ["describe_failure", "is_broken", "measure_ceilings", "prepare", "run"]
+__all__ = ["describe_failure", "is_broken", "measure_ceilings", "prepare", "run", "use_rest"]
 
 
 def run(request: RunRequest, send: Callable[[RunEvent], None], stop: StopFlag) -> None:

@@ -186,7 +186,12 @@ METRICS = (
     Metric("half_width", "interval half-width", "%", _half_width, _HALF, ".3g", at_first=True),
     _time("block_average", "block average", "of launches that nothing interrupts", lambda t: t.block_average_us),
     _time("launched_us", "back to back", "a launch among others, with what the CPU takes", lambda t: t.launched_us),
-    _time("kernel_us", "kernel alone", "on the GPU, by the profiler, with warm caches", lambda t: t.kernel_us),
+    _time(
+        "kernel_us",
+        "kernel alone",
+        "on the GPU with warm caches, by the profiler, or events before it has started",
+        lambda t: t.kernel_us,
+    ),
     Metric("tflops", "TFLOP/s", "TFLOP/s", _tflops, _WORK, ".4g", "higher", at_first=True),
     Metric("bandwidth", "least bandwidth", "GB/s", _gigabytes_per_s, "Q, K, V and output / time", ".4g", "higher"),
     Metric("max_abs_error", "max error", "", _max_error, "against float64", ".4e", at_first=True, words=error_text),

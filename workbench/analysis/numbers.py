@@ -4,9 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import floor, isfinite, isnan, log10
+from dataclasses import dataclass
+from math import exp, floor, isfinite, isnan, log, log10
 
 SIGNIFICANT_DIGITS = 4
+LEAST_US = 1e-3  # below any clock's resolution; keeps a zero from a coarse clock on a log axis
+
+
+@dataclass(frozen=True)
+class TimeUnit:
+    """A unit of time for those that stand together: its name, and how many microseconds it is."""
+
+    name: str
+    us: float
+
+    def said(self, us: float) -> str:
+        """The bare number of `us` microseconds in this unit, in four significant digits."""
+        return number(us / self.us) if isfinite(us) else "n/a"
+
+
+MICROSECONDS, MILLISECONDS = TimeUnit("µs", 1.0), TimeUnit("ms", 1e3)
+TIME_UNITS = (MICROSECONDS, MILLISECONDS, TimeUnit("s", 1e6))
+
+
+def time_unit(times: Sequence[float]) -> TimeUnit:
+    """The unit in which all of `times` (us), which stand beside each other, read best: that of their middle."""
+    logs = [log(max(us, LEAST_US)) for us in times if isfinite(us)]
+    middle = exp(sum(logs) / len(logs)) if logs else 1.0
+    return next((unit for unit in TIME_UNITS if middle < 1e3 * unit.us), TIME_UNITS[-1])
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -40,14 +65,6 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def ranges_text(numbers: Sequence[int]) -> str:
-    """Ascending whole numbers, those that follow each other as a range: "1–4, 7"; "none" without any."""
-    starts = [place for place, number in enumerate(numbers) if not place or number != numbers[place - 1] + 1]
-    ends = [*(place - 1 for place in starts[1:]), len(numbers) - 1]
-    ranges = [(numbers[start], numbers[end]) for start, end in zip(starts, ends, strict=False)]
-    return ", ".join(f"{low}–{high}" if low != high else f"{low}" for low, high in ranges) or "none"
-
-
 def duration_text(seconds: float) -> str:
     """A duration as people say it: 1.2 s, 35 s, 4 min, 2.1 h."""
     if seconds < 10:
@@ -64,29 +81,30 @@ def unbroken(text: str) -> str:
     return re.sub(r"(?<=\d) (?=[KMG]?i?B\b|µs|ms|s\b)", "\u00a0", text)
 
 
-def format_time(us: float) -> str:
-    """`us` microseconds with its unit, in at most four significant digits: 762.6 µs, 1.41 ms, 2.3 s."""
-    return " ".join(_number_and_unit(us))
+def format_time(us: float, unit: TimeUnit | None = None) -> str:
+    """`us` microseconds with a unit, in at most four significant digits: 762.6 µs, 1.41 ms, 2.3 s.
+
+    Times that stand beside each other are given their common `unit`; else each has the one that suits it.
+    """
+    return " ".join(_number_and_unit(us, unit))
 
 
-def format_range(low_us: float, high_us: float) -> str:
+def format_range(low_us: float, high_us: float, unit: TimeUnit | None = None) -> str:
     """Two times with the unit said once where it is the same: 94.69–96.15 µs, 980 µs – 1.2 ms."""
-    (low, *of_low), (high, *of_high) = _number_and_unit(low_us), _number_and_unit(high_us)
+    (low, *of_low), (high, *of_high) = _number_and_unit(low_us, unit), _number_and_unit(high_us, unit)
     if of_low and of_low == of_high:
         return " ".join((f"{low}–{high}", *of_high))
-    return f"{format_time(low_us)} – {format_time(high_us)}"
+    return f"{format_time(low_us, unit)} – {format_time(high_us, unit)}"
 
 
-def _number_and_unit(us: float) -> tuple[str, ...]:
+def _number_and_unit(us: float, unit: TimeUnit | None) -> tuple[str, ...]:
     """A time's number and its unit; what is no time has none."""
     if not isfinite(us):
         return ("n/a",)
     rounded = _rounded(us)
-    for unit, size in (("µs", 1.0), ("ms", 1e3)):
-        if abs(rounded) < 1e3 * size:
-            return f"{rounded / size:.{SIGNIFICANT_DIGITS}g}", unit
-    seconds = rounded / 1e6
-    return f"{seconds:.{SIGNIFICANT_DIGITS}g}" if abs(seconds) < 1e4 else f"{seconds:.0f}", "s"
+    unit = unit or next((one for one in TIME_UNITS if abs(rounded) < 1e3 * one.us), TIME_UNITS[-1])
+    value = rounded / unit.us
+    return f"{value:.{SIGNIFICANT_DIGITS}g}" if abs(value) < 1e4 else f"{value:.0f}", unit.name
 
 
 def _rounded(value: float) -> float:

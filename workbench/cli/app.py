@@ -15,10 +15,10 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from workbench.analysis.listing.fields import INDEX
-from workbench.analysis.numbers import ranges_text
 from workbench.analysis.presets import Preset
 from workbench.cli.doctor import QT_LIBRARIES, X11_LIBRARIES, install_text, missing_libraries
 from workbench.cli.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable, refusing
+from workbench.cli.exporting import spans_text
 from workbench.cli.output import note, on_interrupt
 from workbench.run.events import Failed
 from workbench.run.kept.marks import NO_MARKS
@@ -68,7 +68,8 @@ def open_window(
         is_recording = asked is not None and (asked is file or asked.exists()) and Session(asked).is_sealed()
         if asked is not None and not is_recording:
             Session(asked).check()
-    window = make_window(Session(asked if asked and not is_recording else _default_session()), settings, theme)
+    kept_in = Session(asked if asked and not is_recording else _default_session())
+    window = make_window(kept_in, settings, theme, engine_ahead=True)
     _survive_errors(window)
     if size is not None:
         window.resize(*size)
@@ -143,22 +144,30 @@ def make_application() -> QApplication:
     return app
 
 
-def make_window(session: Session, settings: QSettings, theme_name: str, device: str = "auto") -> MainWindow:
-    """A window with its engine's thread, not yet started. Raises UsageError if the session cannot be used."""
+def make_window(
+    session: Session, settings: QSettings, theme_name: str, device: str = "auto", engine_ahead: bool = False
+) -> MainWindow:
+    """A window with its engine's thread, started only with `engine_ahead`, as where a run is sure to follow.
+
+    Raises UsageError if the session cannot be used.
+    """
     from PyQt6.QtWidgets import QApplication
 
-    from workbench.ui.theme import THEME_NAMES, apply_theme, load_theme
-    from workbench.ui.window.main import MainWindow
     from workbench.ui.worker import RunWorker
 
     session.index = INDEX
     with refusing(SessionError):
         library = Library(session)
+    worker = RunWorker(session, device)
+    if engine_ahead:
+        worker.start_ahead()  # torch is imported there while the window is imported and made here
+    from workbench.ui.theme import THEME_NAMES, apply_theme, load_theme
+    from workbench.ui.window.main import MainWindow
+
     theme = load_theme(theme_name if theme_name in THEME_NAMES else "dark")
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     apply_theme(app, theme)
-    worker = RunWorker(session, device)
     return MainWindow(library, worker, settings, theme)
 
 
@@ -231,10 +240,10 @@ def _recorded_run(recording: Path, run_id: int) -> RunRecord:
     session = Session(recording, read_only=True)
     marks, numbers = session.marks(), session.numbers()
     if run_id in numbers and marks.get(run_id, NO_MARKS).deleted:
-        raise UsageError(f"run {run_id} of {recording.name} was deleted; File > Deleted runs in the window restores it")
+        raise UsageError(f"run {run_id} of {recording.name} was deleted; Edit > Deleted runs in the window restores it")
     if run_id not in numbers:
         seen = [number for number in numbers if not marks.get(number, NO_MARKS).deleted]
-        raise UsageError(f"run is {run_id}; {recording.name} has {ranges_text(seen)}")
+        raise UsageError(f"run is {run_id}; {recording.name} has {spans_text(set(seen))}")
     return session.summary(run_id)
 
 

@@ -21,7 +21,7 @@ from workbench.run.request import RunRequest
 from workbench.stats.summary import Ratio
 from workbench.words.names import OTHER_BASELINES, named
 from workbench.words.results import NOT_CHECKED_AGAIN
-from workbench.words.times import ended_text, figure_text, modes_text, parts_text, samples_text
+from workbench.words.times import KERNEL_TIME_BY, ended_text, figure_text, modes_text, parts_text, samples_text
 
 
 def result_object(record: RunRecord) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _latency_lines(latency: Latency, request: RunRequest) -> Iterator[str]:
     if parts:
         yield f"the interval: {parts}"
     if latency.kernel_us is not None and not latency.timed_by.is_profiled:
-        yield f"the GPU takes {format_time(latency.kernel_us)} for a launch, by the profiler"
+        yield f"the GPU takes {format_time(latency.kernel_us)} for a launch, {KERNEL_TIME_BY[latency.kernel_us_by]}"
     if latency.launch_bound:
         yield latency.launch_bound
     if latency.modes is not None:

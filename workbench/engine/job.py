@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import isfinite
 
@@ -20,13 +21,15 @@ from workbench.engine.device.nvml import Address, NvmlSource
 from workbench.engine.failures import CaptureError, InvalidRequestError, describe_failure
 from workbench.engine.host.stopping import StopFlag
 from workbench.engine.provenance import Sources
+from workbench.engine.timing.clocks import Gpu
+from workbench.engine.timing.looks import Looks
 from workbench.run.ceilings import NOT_MEASURED, Ceilings, CeilingsError, best_fit, kept_ceilings, save_ceilings
 from workbench.run.device_state import DeviceFacts
 from workbench.run.environment import DeviceInfo, find_kernel
-from workbench.run.events import CeilingsMeasured, Finished, Log, Ready, Send, Started
+from workbench.run.events import CeilingsMeasured, Finished, Log, Progress, Ready, Send, Started
 from workbench.run.request import RunRequest
 
-__all__ = ["describe_failure", "is_broken", "measure_ceilings", "prepare", "run"]
+__all__ = ["describe_failure", "is_broken", "measure_ceilings", "prepare", "run", "use_rest"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class _Settled:
     sources: Sources
     address: Address | None
     monitor: DeviceMonitor | None
+    looks: Looks = field(default_factory=Looks)
 
 
 _settled: _Settled | None = None
@@ -47,10 +51,13 @@ def prepare(wanted_device: str) -> Ready:
     """Settle the device for this process and say what can run on it."""
     global _settled
     mode = device.choose_mode(wanted_device)
+    awake = threading.Thread(target=_wake if mode == "cuda" else lambda: None, name="wake")
+    awake.start()  # beside the imports
     # Triton reads TRITON_INTERPRET when a kernel is defined, so the kernels come after the choice.
     from kernels import VARIANTS
     from workbench.engine.announce import announced_baselines, announced_kernels
 
+    awake.join()
     info = device.describe(mode)
     address = Address.of(torch.cuda.get_device_properties(0)) if mode == "cuda" else None
     monitor = DeviceMonitor(address, own=(os.getpid(),)) if address is not None else None
@@ -86,12 +93,20 @@ def run(request: RunRequest, send: Send, stop: StopFlag) -> None:
     if faults:
         raise InvalidRequestError("; ".join(fault.message for fault in faults))
     try:
-        Run(request, info, send, stop, settled.monitor, provenance).go()
+        Run(request, info, send, stop, settled.monitor, provenance, settled.looks).go()
     except CaptureError:
         # torch leaves its stream and its allocator as they are within a capture.
         _is_spoiled = True
         raise
     send(Finished(time.perf_counter() - began))
+
+
+def use_rest(send: Send) -> None:
+    """Do what a later run would wait for; called when nothing has been asked for in a while."""
+    settled = _known()
+    if settled.ready.device.mode == "cuda" and settled.looks.needs_profiler(Gpu()):
+        send(Progress("starting the profiler, which takes some seconds once"))
+        settled.looks.start_profiler(Gpu())
 
 
 def measure_ceilings(send: Send, stop: StopFlag) -> None:
@@ -122,6 +137,13 @@ def is_broken() -> bool:
     except RuntimeError:
         return True
     return False
+
+
+def _wake() -> None:
+    """Let the GPU and its libraries load what a first run needs; what cannot be done here will be said by that run."""
+    with suppress(Exception):
+        scores = torch.randn(1, 1, 16, 16, device="cuda").double()
+        (scores.softmax(dim=-1) @ scores.amax(dim=-1, keepdim=True).exp()).float().cpu()
 
 
 def _known() -> _Settled:

@@ -25,7 +25,8 @@ from workbench.engine.host.stopping import StopFlag
 from workbench.engine.inputs import Inputs, make_inputs
 from workbench.engine.timing.block import block_plan
 from workbench.engine.timing.clocks import Gpu, Launch
-from workbench.engine.timing.measure import proven_backend, time_block, time_in_turns, with_kernel_time
+from workbench.engine.timing.looks import WARM_S, Looks
+from workbench.engine.timing.measure import proven_backend, time_block, time_in_turns
 from workbench.run.environment import DeviceInfo, Provenance
 from workbench.run.events import Comparison, Log, Measured, Progress, Send, Tensors, TileStates
 from workbench.run.measurement import Latency, Measurement, Resources, Role
@@ -47,7 +48,9 @@ class Run:
         stop: StopFlag,
         monitor: DeviceMonitor | None = None,
         provenance: Provenance = NOTHING_KNOWN,
+        looks: Looks | None = None,
     ) -> None:
+        """`looks` remembers what was seen in earlier runs of this process."""
         self._request = request
         self._problem = request.problem
         self._mode = info.mode
@@ -58,13 +61,18 @@ class Run:
         self._gpu = Gpu() if info.mode == "cuda" else None
         self._watch = Watch(monitor, request.problem, send)
         self._provenance = provenance
+        self._looks = looks or Looks()
+        self._timed_until = 0.0  # by the host's monotonic clock
         self._compiled: Any = None
         self._seconds: dict[str, float] = {}
         self._latencies: dict[Role, Latency] = {}
         self._baselines_out: torch.Tensor | None = None
 
     def go(self) -> None:
-        """Inputs, float64 reference, both outputs checked, both timed, both checked again, both profiled, the trace."""
+        """Inputs, float64 reference, both outputs checked, both timed, both checked again, the trace, both looked into.
+
+        The profiler may have to be started for the look, so that nobody waits for the states behind it.
+        """
         problem = self._problem
         self._phase("drawing the inputs")
         inputs = make_inputs(problem, torch.device("cuda" if self._mode == "cuda" else "cpu"))
@@ -86,8 +94,8 @@ class Run:
             launches["baseline"] = self._keeping(baseline)
         self._time(launches)
         self._recheck(baseline)
-        self._look_into(launches)
         self._trace()
+        self._look_into(launches)
         if self._request.keep_tensors:
             self._send_tensors(inputs)
 
@@ -182,13 +190,17 @@ class Run:
     def _look_into(self, launches: dict[Role, Launch]) -> None:
         """Let the profiler say what of a launch is the kernel, and what SDPA's kernels are; amends what was measured.
 
-        When all that is timed has been timed, checked and sent: what fails here costs none of it.
+        When all that is timed has been timed, checked and sent: what fails here costs none of it. SDPA's own is the
+        same in every run of a problem.
         """
         if self._gpu is None or protocol_of(self._request.protocol).is_profiled:
             return
-        for role, latency in self._latencies.items():
+        is_warm = time.perf_counter() - self._timed_until < WARM_S
+        for role, latency in tuple(self._latencies.items()):
             self._phase(f"profiling the {role}")
-            looked = with_kernel_time(latency, launches[role], self._gpu, self._send, self._stop)
+            key = (self._request.sdpa, self._problem) if role == "baseline" else None
+            looked = self._looks.at(launches[role], latency, self._gpu, self._send, self._stop, is_warm, key)
+            is_warm = True
             if looked is not latency:
                 self._measured(role, looked)
 
@@ -220,6 +232,7 @@ class Run:
             assert self._baselines_out is not None
             again = self._unless_long("baseline", lambda: baseline.ordered(baseline()))
             self._checks.check_again("baseline", baseline.ordered(self._baselines_out), again)
+        self._timed_until = time.perf_counter()
 
     def _unless_long(self, role: Role, again: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor] | None:
         is_long = self._mode == "interpreter" and self._seconds[role] > AGAIN_LIMIT_S

@@ -6,13 +6,13 @@ Samples are one-dimensional and stay in the JSON, so that a list of runs can be 
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterator
 from typing import Any, cast, get_args, get_type_hints
 
 import numpy as np
 
 from workbench.run.environment import DeviceInfo
+from workbench.run.kinds import declared_kinds, is_of_kind
 from workbench.run.older import of_today
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
@@ -52,19 +52,20 @@ def decode(data: dict[str, Any], arrays: Arrays) -> RunRecord:
     return record
 
 
-def request_text(request: RunRequest) -> str:
-    """A request as JSON, for settings."""
-    return json.dumps(_encode(request, {}))
+def encode_request(request: RunRequest) -> dict[str, Any]:
+    """JSON-ready data for a request alone."""
+    return cast(dict[str, Any], _encode(request, {}))
 
 
-def request_of(text: str) -> RunRequest:
-    """The request that `request_text` took; what its values are is not looked at. Raises ValueError if it is none."""
-    try:
-        request = _decode(json.loads(text), {})
-    except (TypeError, AttributeError, RecursionError) as error:
-        raise ValueError("not a request") from error
+def decode_request(data: dict[str, Any]) -> RunRequest:
+    """The request that `encode_request` took. Raises ValueError if `data` is none, or holds values of other kinds."""
+    request = _decode(data, {})
     if not isinstance(request, RunRequest):
         raise ValueError("not a request")
+    for part in (request, request.problem, request.tile):
+        for name, kind in declared_kinds(type(part)).items():
+            if not is_of_kind(getattr(part, name), kind):
+                raise ValueError(f"{name} of a request is {getattr(part, name)!r}")
     return request
 
 

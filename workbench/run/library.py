@@ -170,6 +170,12 @@ class Library:
             return self._unsaved[record.key]
         return self._recordings.get(record.source, self.session).load(record.run_id)
 
+    def bytes_of(self, record: RunRecord) -> int:
+        """How much of a file is read to load the run of a summary; 0 where it is in memory, or cannot be read."""
+        if record.key in self._unsaved:
+            return 0
+        return self._recordings.get(record.source, self.session).bytes_of(record.run_id)
+
     def marks(self, key: RunKey) -> Marks:
         """What was said of a run."""
         return self._marks.get(key, NO_MARKS)

@@ -20,6 +20,7 @@ ROLES: tuple[Role, ...] = ("kernel", "baseline")
 """In reading order. What is drawn goes the other way round, so that the kernel lies on top."""
 
 Ending = Literal["fixed", "precision", "time", "samples"]
+KernelTimeBy = Literal["profiler", "earlier", "events"]
 
 # Below this share of a launch's time the kernel is not what bounds it.
 KERNEL_SHARE = 0.8
@@ -78,7 +79,9 @@ class Latency:
     caches. `kernel_us` is how long the GPU takes for one launch by the profiler, from the begin of its first kernel to
     the end of its last, with warm caches as well and submitted while the GPU waits, so that gaps between its kernels
     are the device's own; under `profiler` it is the median of the samples, which have no gaps. `kernel_names` are what
-    ran. Both are None and empty where nobody looked.
+    ran. Both are None and empty where nobody looked. `kernel_us_by` says where that is from: the profiler in this run,
+    the profiler in an earlier run of the same problem in the same engine, or, where the profiler had not started yet,
+    the events around single launches, which count some two microseconds of their own and name no kernels.
 
     `late_samples` may hold launch cost: the GPU reached them before the CPU had submitted their whole queue.
     `lost_sessions` of the profiler lost records and were repeated.
@@ -104,6 +107,7 @@ class Latency:
     launched_us: float | None = None
     late_samples: int = 0
     lost_sessions: int = 0
+    kernel_us_by: KernelTimeBy = "profiler"
 
     @property
     def timed_by(self) -> Protocol:

@@ -5,7 +5,6 @@ A recording is a session that is opened read-only.
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import sqlite3
@@ -17,8 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from workbench.run.blobs import packed, read_blob, write_blob
 from workbench.run.codec import Arrays, decode, encode
 from workbench.run.events import Failed
 from workbench.run.kept import rows
@@ -87,9 +85,9 @@ class Session:
                 number = max(self._last, int(db.execute("select coalesce(max(id), 0) from runs").fetchone()[0])) + 1
             numbered = replace(record, run_id=number)
             data, arrays = encode(replace(numbered, source=""))
-            buffer = io.BytesIO()
-            (np.savez_compressed if compress else np.savez)(buffer, **arrays)  # type: ignore[arg-type]
-            db.execute("insert into runs values (?, ?, ?)", (number, json.dumps(data), buffer.getvalue()))
+            content = packed(arrays, compress)
+            db.execute("insert into runs values (?, ?, zeroblob(?))", (number, json.dumps(data), len(content)))
+            write_blob(db, number, content)
             if self.index.names:
                 rows.prepare(db, self.index)
                 rows.write(db, self.index, [(number, self.index.of(numbered))])
@@ -169,18 +167,26 @@ class Session:
     def load(self, run_id: int) -> RunRecord:
         """One run, whole. Raises SessionError if there is none of that number, or it is damaged."""
         with self._open() as db:
-            row = db.execute("select record, arrays from runs where id = ?", (run_id,)).fetchone()
-        if row is None:
-            raise SessionError(f"{self.path.name} has no run {run_id}")
-        try:
-            with np.load(io.BytesIO(row[1])) as stored:
-                arrays: Arrays = {name: stored[name] for name in stored.files}
-        except _UNREADABLE as error:  # NumPy's own words speak of pickles, which nobody wrote
-            raise SessionError(f"the maps of run {run_id} in {self.path.name} are damaged") from error
+            row = db.execute("select record from runs where id = ?", (run_id,)).fetchone()
+            if row is None:
+                raise SessionError(f"{self.path.name} has no run {run_id}")
+            try:
+                arrays: Arrays = read_blob(db, run_id)
+            except _UNREADABLE as error:  # NumPy's own words speak of pickles, which nobody wrote
+                raise SessionError(f"the maps of run {run_id} in {self.path.name} are damaged") from error
         named = {name.decode() for name in _ARRAY_NAMES.findall(row[0])} if isinstance(row[0], bytes) else set()
         if missing := sorted(named - set(arrays)):
             raise SessionError(f"the maps of run {run_id} in {self.path.name} lack {', '.join(missing)}")
         return self._record(run_id, row[0], arrays)
+
+    def bytes_of(self, run_id: int) -> int:
+        """How many bytes the maps and states of a run take in the file; 0 where that cannot be read."""
+        try:
+            with self._open() as db:
+                row = db.execute("select length(arrays) from runs where id = ?", (run_id,)).fetchone()
+        except SessionError:
+            return 0
+        return int(row[0] or 0) if row is not None else 0
 
     def _record(self, number: int, text: object, arrays: Arrays) -> RunRecord:
         holds = f"{self.path.name} holds a damaged run {number}"

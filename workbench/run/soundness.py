@@ -13,18 +13,12 @@ from workbench.run.events import Checked, TileStates
 from workbench.run.kinds import declared_kinds, is_of_kind
 from workbench.run.measurement import Latency
 from workbench.run.record import RunRecord
-from workbench.run.request import RunRequest
 from workbench.stats.arrays import FloatArray
 
 
 def find_damage(record: RunRecord) -> str:
     """What about `record` cannot be, in words that say where and what; "" if it is sound."""
     return next(_damages(record), "")
-
-
-def is_sound_request(request: RunRequest) -> bool:
-    """Whether all values of a request that was read are of their kinds; it may still be one that cannot work."""
-    return not any(_wrong_kinds(request, "request"))
 
 
 def _damages(record: RunRecord) -> Iterator[str]:

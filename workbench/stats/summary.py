@@ -15,6 +15,7 @@ import numpy as np
 
 from workbench.stats.arrays import FloatArray
 from workbench.stats.resampling import BLOCKS, blocks, dependence, expanded_tail, resampled_medians
+from workbench.stats.slope import median_line
 
 # The half-width at which a run may end, relative to the median.
 PRECISION = 0.01
@@ -195,13 +196,12 @@ def find_drift(samples: FloatArray, limit: float = PRECISION) -> Drift | None:
     centre = float(np.median(values))
     if len(medians) < MIN_DRIFT_BLOCKS or centre <= 0:
         return None
-    from scipy.stats import theilslopes  # takes most of a second, once
-
-    slope, intercept, low, high = theilslopes(medians, alpha=DRIFT_CONFIDENCE)
+    line = median_line(medians, DRIFT_CONFIDENCE)
     # A line through what settled early may leave the samples' range, which no time of the run did.
-    begin, end = np.clip((intercept, intercept + slope * len(medians)), values.min(), values.max())
+    ends = (line.intercept, line.intercept + line.slope * len(medians))
+    begin, end = np.clip(ends, values.min(), values.max())
     relative = float(end / begin) - 1 if begin > 0 else inf
-    if low <= 0 <= high or abs(relative) < limit:
+    if line.low <= 0 <= line.high or abs(relative) < limit:
         return None
     return Drift(relative)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -70,7 +71,7 @@ class RunWorker(QThread):
     with the thread that started it.
     """
 
-    arrived = pyqtSignal(object)  # Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Log
+    arrived = pyqtSignal(object)  # Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Progress | Log
 
     def __init__(self, session: Session, device: str = "auto", job: str = JOB, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -84,6 +85,22 @@ class RunWorker(QThread):
         self._closing = False
         self._numbers = count(-1, -1)  # of runs that no file has numbered
         self._runs = False
+        self._may_speak = threading.Event()
+        self._may_speak.set()
+
+    def start_ahead(self) -> None:
+        """Start the thread and the engine's process at once; what they say waits until `speak` is called.
+
+        The engine imports torch for seconds, in which the window can be made.
+        """
+        self._may_speak.clear()
+        self.start()
+
+    def speak(self) -> None:
+        """Pass on what the engine says from now on, and start it if that has not been done."""
+        self._may_speak.set()
+        if not self.isRunning():
+            self.start()
 
     def submit(self, request: RunRequest) -> None:
         """Run `request` next, in place of one that waits; a run that goes on is asked to stop."""
@@ -133,6 +150,7 @@ class RunWorker(QThread):
             self._request = None
             self._host.stop()
             self._host.abandon_start()
+            self._may_speak.set()
             self._changed.notify()
         self.wait()
 
@@ -143,8 +161,10 @@ class RunWorker(QThread):
 
     def run(self) -> None:
         """The thread: keep the engine warm, take requests, pass on what they give."""
-        # The first percentile imports a part of numpy: in this thread, where it makes no frame late.
-        np.percentile([0.0], 20)
+        with suppress(OSError):  # is tried again, and then said
+            self._host.start()
+        np.percentile([0.0], 20)  # the first one imports a part of numpy: best before there are frames to be late
+        self._may_speak.wait()
         try:
             self._prepare()
             while not self._closing:

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.analysis.metrics import half_width_of, interval_of, sides_of
-from workbench.analysis.numbers import counted, format_range, format_time, percent_text
+from workbench.analysis.numbers import TimeUnit, counted, format_range, format_time, percent_text
 from workbench.run.device_state import DeviceReadings
 from workbench.run.events import Progress
-from workbench.run.measurement import Latency, Measurement
+from workbench.run.measurement import KernelTimeBy, Latency, Measurement
 from workbench.run.protocols import FigureKind, Protocol, protocol_of
 from workbench.run.request import RunRequest
 from workbench.stats.modes import Modes
 from workbench.stats.summary import Interval
 
 INTERVAL_TIP = "95% interval of the median"
+KERNEL_TIME_BY: dict[KernelTimeBy, str] = {
+    "profiler": "by the profiler",
+    "earlier": "by the profiler in an earlier run of this problem",
+    "events": "by events around single launches, the profiler not having started yet",
+}
 # An interval is lopsided where one side of it is more than this many times the other: one ± would then state a bound
 # that it does not have.
 LOPSIDED = 1.5
@@ -131,10 +136,10 @@ def timed_seconds(readings: DeviceReadings) -> float | None:
     return max(end for _, end in timed) - min(begin for begin, _ in timed) if timed else None
 
 
-def modes_text(modes: Modes) -> str:
+def modes_text(modes: Modes, unit: TimeUnit | None = None) -> str:
     """Two modes with their shares: "two modes: 383.6 µs (82%) and 389.6 µs (18%)"."""
     low, high = (
-        f"{format_time(centre)} ({share:.0%})" for centre, share in zip(modes.centres, modes.shares, strict=True)
+        f"{format_time(centre, unit)} ({share:.0%})" for centre, share in zip(modes.centres, modes.shares, strict=True)
     )
     return f"two modes: {low} and {high}"
 

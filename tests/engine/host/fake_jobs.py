@@ -41,6 +41,10 @@ def measure_ceilings(send: Callable[[RunEvent], None], stop: StopFlag) -> None:
     send(Finished(0.0))
 
 
+def use_rest(send: Callable[[RunEvent], None]) -> None:
+    """There is nothing that a later run would wait for."""
+
+
 def describe_failure(error: BaseException) -> Failed:
     """What the real job does, without torch."""
     if isinstance(error, StoppedError):

@@ -172,7 +172,7 @@ def test_a_silent_child_is_ended_after_its_time_limit(host: KernelHost, monkeypa
 
 def test_a_killed_child_is_a_failure_of_its_own(host: KernelHost) -> None:
     def kill(event: RunEvent) -> None:
-        if isinstance(event, Progress):
+        if isinstance(event, Progress) and event.phase == "hanging":
             assert host.pid is not None
             os.kill(host.pid, signal.SIGKILL)
 

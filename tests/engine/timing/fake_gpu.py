@@ -59,6 +59,7 @@ class FakeGpu(Gpu):
     is_replaying: bool = False
     refuses_capture: str = ""
     has_profiler: bool = True
+    has_profiled: bool = True
     losses: int = 0
     last: str = ""
     is_cold: bool = False

@@ -1,4 +1,4 @@
-"""What is said of a run's samples: intervals, ratios, modes, what of a launch is the kernel, and what went wrong."""
+"""What is said of a run's samples: intervals, ratios, modes, and what went wrong."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ import numpy as np
 import pytest
 
 from tests.engine.timing.fake_bench import REQUEST, Bench
-from tests.engine.timing.fake_gpu import COLD_US, FakeGpu
 from workbench.engine.failures import CaptureError
-from workbench.engine.host.stopping import StopFlag
-from workbench.engine.timing.clocks import Launch
-from workbench.engine.timing.measure import proven_backend, with_kernel_time
-from workbench.engine.timing.sampler import WARMUP_US
-from workbench.engine.timing.samplers import SAMPLERS
-from workbench.run.events import Log, Progress, RunEvent, Samples
-from workbench.run.measurement import Latency
+from workbench.engine.timing.measure import proven_backend
+from workbench.run.events import Progress, RunEvent, Samples
 from workbench.stats.summary import BETWEEN_RUNS, PRECISION
 from workbench.words.times import figure_text, launches_text
 
@@ -93,68 +87,6 @@ def test_late_samples_are_part_of_the_result() -> None:
     ]
     assert latency.notes[0].text.startswith(f"{latency.notes[0].label}: ")
     assert Bench().timed().latencies["kernel"].notes == ()
-
-
-def of_one(protocol: str, launch: Launch, gpu: FakeGpu) -> Latency:
-    """A whole measurement of one launch, with what the profiler says of it."""
-    bench = Bench()
-    bench.gpu, bench.launches = gpu, {"kernel": launch}
-    latency = bench.timed(replace(REQUEST, protocol=protocol, max_samples=200)).latencies["kernel"]
-    if protocol == "profiler":
-        return latency
-    return with_kernel_time(latency, launch, gpu, bench.events.append, StopFlag())
-
-
-@pytest.mark.parametrize("protocol", SAMPLERS)
-def test_a_kernel_shorter_than_its_launch_is_launch_bound(protocol: str) -> None:
-    """With warm caches, as the launches that it is held against; the block's figure alone holds launch cost."""
-    gpu = FakeGpu(submit_us=14.7)
-    latency = of_one(protocol, gpu.implementation("a", 5.0), gpu)
-    assert latency.launch_bound == "launch-bound when launched one by one: 5.0 µs of 14.7 µs is the kernel"
-    assert latency.kernel_names == ("a_kernel",)
-    assert latency.figure_us == pytest.approx(5.0 + COLD_US * (latency.flush_bytes > 0)), "of which it holds nothing"
-    block = replace(latency, protocol="block", block_average_us=14.7)
-    assert block.launch_bound == "launch-bound: 5.0 µs of 14.7 µs is the kernel"
-
-
-@pytest.mark.parametrize("protocol", SAMPLERS)
-def test_a_kernel_longer_than_its_launch_is_not(protocol: str) -> None:
-    gpu = FakeGpu(submit_us=14.7)
-    assert of_one(protocol, gpu.implementation("a", 14.0), gpu).launch_bound == ""
-
-
-@pytest.mark.parametrize("submit_us", [1.0, 25.0])
-def test_the_gaps_between_a_launchs_kernels_are_the_devices_own(submit_us: float) -> None:
-    """Whatever the CPU takes to submit the next one: of 12 us of kernels and 2 gaps of 4 us it sees 20."""
-    gpu = FakeGpu(submit_us=submit_us)
-    latency = of_one("warm", gpu.implementation("b", 12.0, ("one", "two", "three"), gap_us=4.0), gpu)
-    assert latency.kernel_us == pytest.approx(20.0) == pytest.approx(latency.median)
-    assert latency.kernel_names == ("one", "two", "three"), "and not what the GPU waited with"
-    assert bool(latency.launch_bound) is (submit_us > 12)
-
-
-def test_the_kernels_time_is_taken_from_a_warm_gpu() -> None:
-    gpu = FakeGpu()
-    launch = gpu.implementation("a", 5.0)
-    latency = of_one("warm", launch, gpu)
-    gpu.log.clear()
-    with_kernel_time(latency, launch, gpu, lambda event: None, StopFlag())
-    assert gpu.log[: gpu.log.index("profile")].count("a") * 5.0 >= WARMUP_US
-
-
-def test_what_the_profiler_cannot_say_is_logged_and_a_lost_record_is_noted() -> None:
-    bench = Bench(spread=0.0)
-    latency = bench.timed(replace(REQUEST, max_samples=200)).latencies["kernel"]
-    bench.events.clear()
-    bench.gpu.losses = 1
-    looked = with_kernel_time(latency, bench.launches["kernel"], bench.gpu, bench.events.append, StopFlag())
-    assert looked.kernel_us == pytest.approx(40.0) and looked.lost_sessions == 1 and not bench.events
-    (note,) = looked.notes
-    assert note.label == note.text == "1 of the profiler's sessions lost records and were repeated"
-
-    bench.gpu.has_profiler = False
-    assert with_kernel_time(latency, bench.launches["kernel"], bench.gpu, bench.events.append, StopFlag()) is latency
-    assert "saw no kernel" in "".join(e.text for e in bench.events if isinstance(e, Log))
 
 
 def test_the_profiler_protocol_knows_its_kernels_already() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 from kernels.plain.tiles import AUTO_SPLITS, TileConfig
@@ -69,6 +70,16 @@ def _measured(metric: Metric, role: Role = "kernel", prefix: str = "") -> Field:
     return Field(f"{prefix}{metric.name}", find, f"{prefix.replace('_', ' ')}{metric.title}", metric.unit)
 
 
+def _error(record: RunRecord, role: Role) -> Value:
+    error = record.error(role)
+    return None if error is None else error.max_abs
+
+
+def _spread(record: RunRecord) -> Value:
+    kernel = record.measurement("kernel")
+    return None if kernel is None else kernel.latency.p80 - kernel.latency.p20
+
+
 def _splits(record: RunRecord) -> Value:
     splits = record.launched_tile.splits
     return None if splits == AUTO_SPLITS else splits
@@ -80,6 +91,8 @@ def _state(record: RunRecord) -> Value:
         return "wrong"
     if isinstance(record.end, Failed):
         return "stopped" if record.end.kind == "cancelled" else record.end.kind
+    if record.error("kernel") is None:
+        return "unchecked"
     return "unfinished" if record.end is None else "passed"
 
 
@@ -110,12 +123,12 @@ _OWN = [
     Field("state", _state, "state", is_word=True),
     Field("failed", lambda record: int(isinstance(record.end, Failed)), "failed", is_flag=True),
     Field("wrong", lambda record: int(record.is_wrong()), "wrong", is_flag=True),
-    Field("passed", lambda record: int(_state(record) == "passed"), "passed", is_flag=True),
+    Field("passed", lambda record: int(record.passed and _state(record) == "passed"), "passed", is_flag=True),
     Field("device", lambda record: record.started.device.name, "device", is_word=True),
     Field("mode", lambda record: record.started.device.mode, "mode", is_word=True),
     Field("torch", lambda record: record.started.device.torch, "torch", is_word=True),
     Field("triton", lambda record: record.started.device.triton, "triton", is_word=True),
-    Field("backend", lambda record: record.backend, "SDPA backend", is_word=True),
+    Field("backend", lambda record: record.backend or None, "SDPA backend", is_word=True),
     Field("started", lambda record: record.started.started_at, "started", is_word=True),
     Field("ratio", _ratio, "SDPA / kernel"),
     Field("warnings", _warnings, "warnings"),
@@ -123,6 +136,9 @@ _OWN = [
     Field("revision", _revision, "revision", is_word=True),
     *(_measured(metric) for metric in METRICS),
     *(_measured(metric, "baseline", "sdpa_") for metric in METRICS if metric.name in ("figure", "max_abs_error")),
+    Field("max_abs_error", partial(_error, role="kernel"), "max error"),  # known before any time is
+    Field("sdpa_max_abs_error", partial(_error, role="baseline"), "sdpa max error"),
+    Field("spread", _spread, "p80 − p20", "µs"),
 ]
 # What the engine made of a request stands for what was asked, where both have a name.
 _OF_RECORDS = (*({field.name: field for field in (*_ASKED, *_OWN)}).values(),)
@@ -147,7 +163,7 @@ SETTING = tuple(
     for field in (*_asked(Problem, lambda r: r), *_asked(RunRequest, lambda r: r))
     if field.name not in ("sdpa", "rtol", "atol")
 )
-SETTING += ("state", "mode", "backend", "torch", "triton", "revision")
+SETTING += ("state", "passed", "mode", "backend", "torch", "triton", "revision")
 """What often is the same for all runs of a list, and is then said once; the tile is what is explored."""
 
 _BETWEEN = "\x1f"
@@ -162,10 +178,24 @@ def parts_of_setting(setting: Value) -> list[str]:
     return str(setting).split(_BETWEEN)
 
 
+def _tile_order(record: RunRecord) -> Value:
+    """What tiles are sorted by, in one value: the blocks first, then what is set of the launch."""
+    tile = record.launched_tile
+    several = (tile.block_m, tile.block_n, tile.num_warps, tile.num_stages, tile.splits, tile.maxnreg)
+    return None if record.is_unreadable else " ".join(f"{number:06}" for number in several)
+
+
+def _standing(record: RunRecord) -> Value:
+    """What states are sorted by: what is wrong, what failed, and then what is in order."""
+    return " ".join(str(_value(_BY_NAME[name], record)) for name in ("passed", "failed", "state"))
+
+
 _BY_NAME = {field.name: field for field in _OF_RECORDS}
+# Several values in one, which a list of many runs would otherwise have to put together at every look.
+_JOINED = {"words": _words, "setting": _setting, "tile_order": _tile_order, "standing": _standing}
 INDEX = Index(
-    (*_BY_NAME, "words", "setting"),
-    lambda record: (*(_value(field, record) for field in _OF_RECORDS), _words(record), _setting(record)),
+    (*_BY_NAME, *_JOINED),
+    lambda record: (*(_value(field, record) for field in _OF_RECORDS), *(find(record) for find in _JOINED.values())),
 )
 """What a session file keeps of each run beside it."""
 

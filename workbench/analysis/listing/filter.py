@@ -47,6 +47,14 @@ class Term:
     holds: Test
     is_not: bool = False
 
+    def among(self, runs: Columns, places: Iterable[int]) -> list[int]:
+        """Those of `places` where it holds."""
+        columns, holds, is_not = [runs.column(name) for name in self.columns], self.holds, self.is_not
+        if len(columns) == 1:
+            (column,) = columns
+            return [place for place in places if holds(column[place]) != is_not]
+        return [place for place in places if any(holds(column[place]) for column in columns) != is_not]
+
 
 @dataclass(frozen=True)
 class Filter:
@@ -59,14 +67,12 @@ class Filter:
         """Where among `runs` those are of which everything holds, in ascending order."""
         places: Iterable[int] = range(len(runs))
         for term in self.terms:
-            columns = [runs.column(name) for name in term.columns]
-            holds, is_not = term.holds, term.is_not
-            if len(columns) == 1:
-                (column,) = columns
-                places = [place for place in places if holds(column[place]) != is_not]
-            else:
-                places = [place for place in places if any(holds(column[place]) for column in columns) != is_not]
+            places = term.among(runs, places)
         return list(places)
+
+    def admits(self, runs: Columns, place: int) -> bool:
+        """Whether everything holds of the run at `place`."""
+        return all(term.among(runs, [place]) for term in self.terms)
 
 
 def parse_filter(text: str) -> Filter:

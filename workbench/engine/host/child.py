@@ -15,13 +15,16 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Protocol, cast
 
+from workbench.engine.host import wire
 from workbench.engine.host.parent import die_with_parent
 from workbench.engine.host.stopping import StopFlag
-from workbench.run.events import CeilingsRequest, Failed, Ready, Send
+from workbench.run.events import CeilingsRequest, Failed, Progress, Ready, Send
 from workbench.run.request import RunRequest
 
 # The interpreter takes all the CPU there is; at this niceness the window beside it still gets its turn in time.
 YIELDING = 10
+# Nobody has asked for anything this long: who explores asks sooner.
+REST_S = 3.0
 
 
 class Job(Protocol):
@@ -32,6 +35,8 @@ class Job(Protocol):
     def run(self, request: RunRequest, send: Send, stop: StopFlag) -> None: ...
 
     def measure_ceilings(self, send: Send, stop: StopFlag) -> None: ...
+
+    def use_rest(self, send: Send) -> None: ...
 
     def describe_failure(self, error: BaseException) -> Failed: ...
 
@@ -56,11 +61,13 @@ def serve(connection: Connection, log: Connection, job_path: str, device: str, p
 
     def send(event: object) -> None:
         with lock:
-            connection.send(event)
+            wire.send(connection, event)
 
     job = _start(job_path, device, send)
     while job is not None:
         try:
+            if not connection.poll(REST_S):
+                job.use_rest(send)
             request = connection.recv()
         except (EOFError, OSError):
             return
@@ -71,6 +78,7 @@ def serve(connection: Connection, log: Connection, job_path: str, device: str, p
 def _start(job_path: str, device: str, send: Callable[[object], None]) -> Job | None:
     """Import the job and announce it; None after a failure that the parent has been told."""
     try:
+        send(Progress("starting the engine: importing torch"))
         job = cast(Job, importlib.import_module(job_path))
     except Exception as error:
         remedy = "python main.py doctor names what is missing and how to install it."
@@ -78,6 +86,7 @@ def _start(job_path: str, device: str, send: Callable[[object], None]) -> Job | 
         send(Failed("launch", f"the engine could not start: {type(error).__name__}: {error}", remedy))
         return None
     try:
+        send(Progress("starting the engine: looking at the device, importing Triton"))
         ready = job.prepare(device)
         if ready.device.mode == "interpreter":
             os.nice(YIELDING)

@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from workbench.analysis.estimate import SILENCE_LIMIT_S, time_limit
+from workbench.engine.host import wire
 from workbench.engine.host.child import Leaving, serve
 from workbench.engine.host.log import ChildLog
 from workbench.engine.host.parent import deaf_to_interrupts
@@ -201,7 +202,7 @@ class KernelHost:
                 yield from self.idle_log()
             if self._connection in ready:
                 try:
-                    event = self._connection.recv()
+                    event = wire.receive(self._connection)
                 except (EOFError, OSError):
                     yield from self._last_words(phase)
                     return

@@ -53,7 +53,12 @@ class Flush:
 
 
 class Gpu:
-    """What the protocols need of a GPU: the current CUDA device. Everything goes to its current stream, in order."""
+    """What the protocols need of a GPU: the current CUDA device. Everything goes to its current stream, in order.
+
+    `has_profiled` says whether the profiler has started in this process, so that asking it takes no seconds.
+    """
+
+    has_profiled = False
 
     def event(self) -> Event:
         """An event that can be timed."""
@@ -102,7 +107,9 @@ class Gpu:
 
     def profile(self, body: Callable[[], None]) -> list[Activity]:
         """What the GPU did for `body`, by CUPTI."""
-        return profile(body)
+        found = profile(body)
+        Gpu.has_profiled = True  # for the whole process
+        return found
 
 
 class CudaClock:

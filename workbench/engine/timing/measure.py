@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from workbench.engine.device.watch import Watch
-from workbench.engine.failures import CaptureError, describe_failure
+from workbench.engine.failures import CaptureError
 from workbench.engine.host.stopping import StopFlag
 from workbench.engine.timing.block import Plan, measure_block
 from workbench.engine.timing.clocks import Clock, CudaClock, Gpu, HostClock, Launch
-from workbench.engine.timing.profiling import Activity, backend_of, profiled_launches
+from workbench.engine.timing.profiling import backend_of
 from workbench.engine.timing.rounds import Limits, Rounds, run_rounds
-from workbench.engine.timing.sampler import Sampler, warm_up
+from workbench.engine.timing.sampler import Sampler
 from workbench.engine.timing.samplers import make_sampler
 from workbench.run.events import Log, Progress, Samples, Send
 from workbench.run.measurement import Latency, Role
@@ -22,10 +22,6 @@ from workbench.run.request import RunRequest
 from workbench.stats.arrays import FloatArray
 from workbench.stats.modes import find_modes
 from workbench.stats.summary import Ratio, find_drift, median_interval, paired_ratio, unseen_by
-
-# Enough for a median; the profiler's records are much alike.
-LOOKED_AT = 20
-HOLD_ACTIVITY = "spin_kernel"  # what `Gpu.hold` leaves in the profiler's records
 
 
 @dataclass(frozen=True)
@@ -108,38 +104,6 @@ def judged(latency: Latency) -> Latency:
         modes=find_modes(samples),
         drift=find_drift(samples),
     )
-
-
-def with_kernel_time(latency: Latency, launch: Launch, gpu: Gpu, send: Send, stop: StopFlag) -> Latency:
-    """`latency` with how long the GPU takes for one launch, and the names of its kernels.
-
-    With warm caches and clocks, as `launched_us` was taken, and submitted while the GPU waits: the gaps between the
-    kernels of a launch are then its own and not the CPU's. That it cannot be had is only logged, but a dead CUDA
-    context raises.
-    """
-    clock = CudaClock(gpu)
-
-    def body() -> None:
-        gpu.hold(clock.hold_us * LOOKED_AT)
-        for _ in range(LOOKED_AT):
-            launch()
-        gpu.synchronize()
-
-    def session() -> list[Activity]:
-        launch()
-        return [activity for activity in gpu.profile(body) if HOLD_ACTIVITY not in activity.name]
-
-    try:
-        warm_up(clock, launch, stop)
-        for _ in range(2):  # what is learned from the second holds for the queue to come
-            clock.singles(launch, LOOKED_AT)
-        found = profiled_launches(session, LOOKED_AT)
-    except Exception as error:
-        gpu.synchronize()
-        send(Log(f"whether the kernel is launch-bound is not known: {describe_failure(error).message}\n"))
-        return latency
-    lost = latency.lost_sessions + found.lost
-    return replace(latency, kernel_us=float(np.median(found.spans)), kernel_names=found.names, lost_sessions=lost)
 
 
 def proven_backend(said: str, names: tuple[str, ...], send: Send) -> str:

@@ -47,7 +47,7 @@ class Runs(Sequence[RunRecord]):
     """Runs without their maps and states, in the order in which they came.
 
     `read` gives one that is looked at. They are those at `places` of a listing: what is added to it later is in the
-    next one. `marks` are what is said of runs, by name and key; of most nothing is.
+    next one. `marks` are what is said of runs, by their keys; of most nothing is.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Runs(Sequence[RunRecord]):
         self._listing = listing
         self._places = places
         self._read = read
-        self._marks = marks
+        self.marks = marks
 
     @property
     def keys(self) -> list[RunKey]:
@@ -76,7 +76,7 @@ class Runs(Sequence[RunRecord]):
     def __getitem__(self, index: slice) -> Runs: ...
     def __getitem__(self, index: int | slice) -> RunRecord | Runs:
         if isinstance(index, slice):
-            return Runs(self._listing, self._places[index], self._read, self._marks)
+            return Runs(self._listing, self._places[index], self._read, self.marks)
         return self._read(self._listing.keys[self._places[index]])
 
     def __iter__(self) -> Iterator[RunRecord]:
@@ -89,12 +89,18 @@ class Runs(Sequence[RunRecord]):
         if name == "source":
             return [key.source for key in self.keys]
         if name in MARKED:
-            return [getattr(self._marks.get(key, NO_MARKS), name) for key in self.keys]
+            return [getattr(self.marks.get(key, NO_MARKS), name) for key in self.keys]
         return self._at(self._listing.column(name))
 
     def chosen(self, places: Iterable[int]) -> Runs:
         """Those at `places` of these, in that order."""
-        return Runs(self._listing, [self._places[place] for place in places], self._read, self._marks)
+        return Runs(self._listing, [self._places[place] for place in places], self._read, self.marks)
+
+    def extends(self, other: object) -> bool:
+        """Whether these are the runs of `other`, and maybe more after them."""
+        if not isinstance(other, Runs) or other._listing is not self._listing:
+            return False
+        return self._places[: len(other)] == other._places
 
     def where(self, **values: Value) -> Runs:
         """Those that have all of `values`, by the names of columns."""

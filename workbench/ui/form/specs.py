@@ -12,7 +12,7 @@ from kernels.plain.tiles import BLOCKS
 from workbench.analysis.presets import PRESETS
 from workbench.run.protocols import PROTOCOL_CHOICES, protocol_of
 from workbench.run.request import INPUT_DISTRIBUTIONS, RunRequest
-from workbench.ui.form.fields import AutoField, Choice, Field, Flag, FloatField, IntField, SecondsField
+from workbench.ui.form.fields import AutoField, Choice, Field, Flag, FloatField, IntField, NumberField, SecondsField
 from workbench.ui.form.rows import Row, make_row
 from workbench.ui.form.rules import look_up
 
@@ -137,6 +137,20 @@ def make_preset_row() -> Row:
     choice = Choice({CUSTOM: "", **{preset.name: preset.title for preset in PRESETS}})
     choice.set_reasons({CUSTOM: "shown when the form matches no preset"})
     return make_row(choice, "preset", "Preset", "", "Problems people know: shape, tile and tolerances at once.")
+
+
+def step_text(name: str, request: RunRequest, field: Field) -> str:
+    """What a change of the field `name` was, in a few words: "M 128", "tile 64×32", "causal off"."""
+    if name in ("block_m", "block_n"):
+        return f"tile {request.tile.label}"
+    label = next(spec.label for spec in FIELDS if spec.name == name)
+    match field:
+        case Flag():
+            return f"{label} {'on' if field.value() else 'off'}"
+        case NumberField():
+            return f"{label} {field.text()}".rstrip()
+        case _:
+            return f"{label} {field.value()}"
 
 
 def differing_fields(one: RunRequest, other: RunRequest) -> tuple[str, ...]:

@@ -40,7 +40,13 @@ COMMANDS = (
     Command(
         "screenshot", "Picture of the window…", ("Ctrl+Shift+S",), "screenshot", "To the clipboard and a file, at 2x"
     ),
+    Command("deleted", "Deleted runs…", tip="Bring back runs of this session that were deleted"),
+    Command(
+        "filter", "Filter runs", ("Ctrl+F",), tip="Show the runs that words and terms ask for: kernel:flash time<100us"
+    ),
     Command("quit", "Quit", ("Ctrl+Q",)),
+    Command("undo", "Undo", ("Ctrl+Z",), tip="Take back the last change"),
+    Command("redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), tip="Make the change that was taken back"),
     Command("reset", "Reset layout", (), "reset", "Put every dock back to its first place"),
     Command("theme", "Light theme", ("Ctrl+T",), "theme", "Change between dark and light", True),
     Command("keys", "Keys and mouse", ("F1",), "help"),

@@ -17,6 +17,9 @@ MOUSE = (
     ("Head list above a map", "another head; Up and Down step through them"),
     ("Click the state heatmap", "hold that row in the lines below; click again to let go"),
     ("Click a run in the table", "show it in every panel; right-click to copy it or use its settings"),
+    ("Ctrl+C in the table", "copy the selected runs, with the units in a header"),
+    ("Ctrl+D, F2, Shift+F2, Del in the table", "star, name, annotate, delete the selected runs; Undo takes it back"),
+    ("Right-click the table's header", "choose its columns; drag one to move it, its edge to size it"),
 )
 
 

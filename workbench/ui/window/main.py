@@ -11,7 +11,7 @@ from PyQt6.QtCore import QSettings, QTimer, pyqtSignal
 from PyQt6.QtGui import QAction, QCloseEvent, QImage
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from workbench.run.events import Failed, Log, Ready, Started
+from workbench.run.events import Failed, Log, Progress, Ready, Started
 from workbench.run.library import Copied, Library
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
@@ -34,12 +34,14 @@ from workbench.ui.window.ceilings import CeilingsControl
 from workbench.ui.window.control import RunControl
 from workbench.ui.window.docks import Docks
 from workbench.ui.window.first_run import FirstRun
+from workbench.ui.window.marks import MarksControl
 from workbench.ui.window.menus import build_menus, build_tool_bar
 from workbench.ui.window.sessions.opening import OpenFiles
 from workbench.ui.window.sessions.resume import Resume
 from workbench.ui.window.shown import ShownRun
 from workbench.ui.window.stage import Stage
 from workbench.ui.window.status import StatusBar
+from workbench.ui.window.undo import FormUndo, Undo
 from workbench.ui.window.voice import Voice
 from workbench.ui.worker import EngineDown, Grown, Kept, OfCeilings, Rested, RunWorker
 
@@ -77,8 +79,8 @@ class MainWindow(QMainWindow):
             self._shown.show_session()
         else:
             self._first.go_on(self._resume, lambda path: self._filing.do(partial(self._files.open, path)), self._voice)
-        # After the first frame: the window appears before torch is imported beside it.
-        QTimer.singleShot(0, self._worker.start)
+        # After the first frame: the window is not kept from appearing by what the engine says.
+        QTimer.singleShot(0, self._worker.speak)
 
     def run(self) -> None:
         """Run what the form says, after a question if that will take long."""
@@ -134,6 +136,7 @@ class MainWindow(QMainWindow):
 
     def flush(self) -> None:
         """Draw now what the next frame would draw."""
+        self._shown.finish()
         while self._ended:
             self._on_kept(self._ended.popleft())
         self._stage.flush()
@@ -155,6 +158,7 @@ class MainWindow(QMainWindow):
         """Keep the layout, end the engine, and let what goes on be kept."""
         self.docks.save()
         self._resume.keep(self.controls.request())
+        self.results.header.save(self._settings)
         self._frames.stop()
         self._runs.set_auto(False)
         self.hide()
@@ -184,12 +188,17 @@ class MainWindow(QMainWindow):
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
         self._runs = RunControl(self, self.controls, self._worker, self._commands)
+        self.undo = Undo(self, self._commands["undo"], self._commands["redo"])
+        self._runs.submitted.connect(FormUndo(self.undo, self.controls).seal)
         self._first = FirstRun(self.controls, self._runs, self._library)
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._voice.say)
         setup = self.docks.dock(self.controls.name)
         self._resume = Resume(self._settings, self._library, recent)
-        self._shown = ShownRun(self, self._library, self.results, self._stage, self.controls, setup, self._voice.tell)
+        self._shown = ShownRun(self, self._library, self.results, self._stage, self.controls, setup, self._voice)
         self._files = OpenFiles(self, self._library, self._worker, self._shown, self._filing, recent, self._voice)
+        marked = (self._library, self.results, self._shown, self.undo, self._commands, self.widget, self._voice.say)
+        self._marks = MarksControl(*marked)
+        self._files.left.connect(self._marks.forget)
 
     def _contents(self) -> tuple[Docked, ...]:
         """Everything that stands in a dock, in the order of the View menu."""
@@ -219,9 +228,10 @@ class MainWindow(QMainWindow):
         self.controls.deviceChanged.connect(self._worker.use_device)
         self.results.recordSelected.connect(self.show_record)
         self.results.exportRequested.connect(self._commands["export"].trigger)
-        self.results.settingsRequested.connect(self.controls.set_request)
+        self.results.settingsRequested.connect(partial(self.controls.set_request, step="settings of a run"))
         for panel in self._stage.panels.values():
             panel.commandRequested.connect(lambda name: self._commands[name].trigger())
+            panel.recordChosen.connect(self._shown.choose)
         self._frames.timeout.connect(self._on_frame)
         self._runs.submitted.connect(self._on_submitted)
         self._runs.said.connect(self._voice.warn_of_form)
@@ -231,8 +241,9 @@ class MainWindow(QMainWindow):
         self._commands["theme"].setChecked(self._theme.name == "light")
         self.docks.arrange()
         self.docks.restore()
+        self.results.header.restore(self._settings)
 
-    def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Log) -> None:
+    def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Progress | Log) -> None:
         """What the engine's thread tells."""
         if not isinstance(told, Kept):  # whose turn comes
             self._voice.hear(told)
@@ -249,6 +260,8 @@ class MainWindow(QMainWindow):
                 self.status.show_down()
             case Ready() | Log():
                 self._on_engine_says(told)
+            case Progress():
+                self.status.take(told)
             case _:
                 assert_never(told)
 
@@ -311,6 +324,8 @@ class MainWindow(QMainWindow):
         """A picture of this window, or of one panel, whose run is said below it."""
         self.flush()
         caption: tuple[str, ...] = ()
+        if widget is self.results:
+            widget, caption = self.results.whole(scale)
         if isinstance(widget, Panel):
             widget.draw_now()  # it may be behind another tab
             caption = self._stage.caption(widget.name)

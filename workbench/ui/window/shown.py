@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
 from PyQt6.QtWidgets import QDockWidget, QMainWindow
 
-from workbench.run.events import Failed, Finished
+from workbench.analysis.listing.near import near
+from workbench.run.events import Failed, Finished, RunEvent
 from workbench.run.library import Library
 from workbench.run.protocols import protocol_on
 from workbench.run.record import RunRecord
 from workbench.run.session import SessionError
 from workbench.ui.files.names import window_title
+from workbench.ui.files.reading import RunReader
 from workbench.ui.form.controls import Controls
 from workbench.ui.form.specs import differing_fields
 from workbench.ui.notices.notice import Kind, Notice, Topic
 from workbench.ui.runs.table import ResultsTable
 from workbench.ui.window.stage import Stage
+from workbench.ui.window.voice import Voice
 from workbench.ui.worker import Grown, Kept
+
+MOST_IN_TREND = 1000  # runs: each has to be read for it, which takes a millisecond
+STEP = 200  # by which the oldest leave it: for each that leaves, the others are read anew
 
 
 class ShownRun:
-    """Shows runs of the library on the stage; `tell` takes what stands in the way.
+    """Shows runs of the library on the stage; `voice` says what stands in the way.
 
     The title of `window` says where the run shown is from. `setup` is the form's dock, whose title says where the form
     is not what the run shown was made with. While it `is_live` what goes on is shown, and not a run chosen from the
@@ -38,7 +44,7 @@ class ShownRun:
         stage: Stage,
         controls: Controls,
         setup: QDockWidget,
-        tell: Callable[[Notice], None],
+        voice: Voice,
     ) -> None:
         self._window = window
         self._library = library
@@ -46,20 +52,32 @@ class ShownRun:
         self._stage = stage
         self._controls = controls
         self._setup = setup
-        self._tell = tell
+        self._voice = voice
         self.is_live = True
+        self._reader = RunReader(self._whole, library.bytes_of, self._show_whole, results)
         self._list_runs()
         self.compare_form()
 
     def show(self, record: RunRecord) -> None:
-        """Show a run of the table in every panel."""
-        try:
-            whole = self._library.load(record)
-        except SessionError as error:
-            self._tell(Notice(Kind.ERROR, Topic.FILE, str(error)))
-            whole = record.without_result(Failed("damaged", str(error)))
+        """Show a run of the table in every panel, once it has been read: until then all shows the one before."""
         self.is_live = False
-        self._stage.show_run(whole)
+        if not self._reader.ask(record):
+            self._voice.say(f"Reading run {record.run_id}…")
+
+    def finish(self) -> None:
+        """Show now what is still being read."""
+        self._reader.finish()
+
+    def _whole(self, record: RunRecord) -> RunRecord:
+        try:
+            return self._library.load(record)
+        except SessionError as error:
+            return record.without_result(Failed("damaged", str(error)))
+
+    def _show_whole(self, whole: RunRecord) -> None:
+        if isinstance(whole.end, Failed) and whole.end.kind == "damaged":
+            self._voice.tell(Notice(Kind.ERROR, Topic.FILE, whole.end.message))
+        self._show_run(whole)
         self.compare_form()
 
     def show_session(self) -> None:
@@ -69,7 +87,7 @@ class ShownRun:
         """
         self._list_runs()
         if not self._show_last(fill_form=True) and not self._goes_on:
-            self._stage.show_nothing()
+            self._show_nothing()
         self.compare_form()
 
     def close_recording(self, source: str) -> None:
@@ -78,12 +96,21 @@ class ShownRun:
         self._list_runs()
         shown = self._stage.run
         if shown is not None and shown.source == source and not self._show_last(fill_form=False):
-            self._stage.show_nothing()
+            self._show_nothing()
         self.compare_form()
 
     @property
     def _goes_on(self) -> bool:
         return self._stage.run is not None and self._stage.run.is_live
+
+    def _show_nothing(self) -> None:
+        self._reader.forget()
+        self._stage.show_nothing()
+
+    def choose(self, record: RunRecord) -> None:
+        """Show a run that was chosen in a panel, and select it in the table."""
+        self._results.select(record.key)
+        self.show(record)
 
     def _show_last(self, fill_form: bool) -> bool:
         """Show the last finished run that the session already holds; says whether there is one."""
@@ -99,7 +126,8 @@ class ShownRun:
     def take(self, grown: Grown) -> None:
         """The live run has grown; a panel only takes note of that, and draws on the next frame."""
         if self.is_live:
-            self._stage.show_run(grown.record, grown.event)
+            self._reader.forget()
+            self._show_run(grown.record, grown.event)
             if grown.event is None:
                 self.compare_form()
 
@@ -128,7 +156,14 @@ class ShownRun:
         self._results.upsert(summary)
         if self._stage.run is not None and self._stage.run.key == summary.key:
             self._results.select(summary.key)
-        self._stage.set_history(self._library.records())
+        self.list_history()
+
+    def _show_run(self, run: RunRecord, event: RunEvent | None = None) -> None:
+        """Show a run, among others that its trend is of where its problem is another than before."""
+        before = self._stage.run
+        self._stage.show_run(run, event)
+        if before is None or before.started.request.problem != run.started.request.problem:
+            self.list_history()
 
     def _show_elsewhere(self, kept: Kept, session: Path | None) -> None:
         if self._stage.run is not None and self._stage.run.key == kept.live and session is not None:
@@ -144,10 +179,11 @@ class ShownRun:
         run, title = self._stage.run, self._controls.title
         differing: tuple[str, ...] = ()
         if run is not None:
-            asked = self._controls.request()
-            # A protocol that is left open is what the run's device makes of it.
-            usual = protocol_on(asked.protocol, run.started.device.mode == "cuda")
-            differing = differing_fields(replace(asked, protocol=usual.name), run.started.request)
+            asked, made = self._controls.request(), run.started.request
+            if asked.protocol != made.protocol:  # one that is left open is what the run's device makes of it
+                usual = protocol_on(asked.protocol, run.started.device.mode == "cuda")
+                asked = replace(asked, protocol=usual.name)
+            differing = differing_fields(asked, made)
         self._setup.setWindowTitle(f"{title} – differs from the run shown" if differing else title)
         self._setup.setToolTip(f"not as in the run shown: {', '.join(differing)}" if differing else "")
         action = self._setup.toggleViewAction()
@@ -157,4 +193,28 @@ class ShownRun:
     def _list_runs(self) -> None:
         """Put all runs into the table, and into what shows a trend of them."""
         self._results.set_records(self._library.records())
-        self._stage.set_history(self._library.records())
+        self.list_history()
+
+    def list_history(self) -> None:
+        """Let what shows a trend of the runs be of those that the table's filter asks for.
+
+        Of very many those are chosen that can stand in one trend with the run shown.
+        """
+        runs, asked = self._library.records(), self._results.asked
+        runs = runs.chosen(asked.places(runs)) if asked.terms else runs
+        shown = self._stage.run
+        if len(runs) > MOST_IN_TREND and shown is not None:
+            runs = near(runs, shown.started.request.problem)
+        first = max(0, ceil((len(runs) - MOST_IN_TREND) / STEP)) * STEP
+        if first:
+            self._voice.say(f"The trend is of the newest {len(runs) - first:,} of {len(runs):,} runs that belong to it")
+        self._stage.set_history(runs[first:])
+
+    def take_marks(self, others_are_hidden: bool) -> None:
+        """Show what is now said of runs."""
+        if others_are_hidden:
+            self._list_runs()
+        else:
+            self._results.set_marks(self._library.records().marks)
+            if self._results.asked.terms:  # which may ask for a star
+                self._results.filter.edit.textChanged.emit(self._results.filter.edit.text())

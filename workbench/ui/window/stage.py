@@ -100,7 +100,7 @@ class Stage:
     def flush(self) -> None:
         """Draw everything that is new."""
         for panel in self.panels.values():
-            panel.tick()
+            panel.flush()
         self.headline.tick()
 
     def apply_theme(self, theme: Theme) -> None:

@@ -43,7 +43,7 @@ class Voice:
         self._stage.hear(Log(details))
         self.tell(Notice(Kind.ERROR, Topic.PROGRAM, line, details.strip()))
 
-    def hear(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Log) -> None:
+    def hear(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Progress | Log) -> None:
         """What the engine's thread tells: some of it matters, and some of it makes a message old."""
         match told:
             case Grown(event=None):

@@ -30,6 +30,7 @@ class Panel(QWidget):
     rest_s: ClassVar[float] = 0.0  # the least time between two draws of what arrives during a run
 
     commandRequested = pyqtSignal(str)  # a name in COMMANDS, of what the panel offers to do
+    recordChosen = pyqtSignal(object)  # RunRecord, of a run that the whole window is to show
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -88,6 +89,10 @@ class Panel(QWidget):
         if not self._stale or not self.isVisible() or self.visibleRegion().isEmpty():
             return False
         return self.draw_now()
+
+    def flush(self) -> None:
+        """Draw all that changed if somebody can see it, however long it takes."""
+        self.tick()
 
     def draw_now(self) -> bool:
         """Draw if something changed, seen or not, as for a picture; says whether it did."""

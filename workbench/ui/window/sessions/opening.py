@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from PyQt6.QtCore import QEvent, QObject, QStandardPaths
+from PyQt6.QtCore import QEvent, QObject, QStandardPaths, pyqtSignal
 from PyQt6.QtGui import QDragEnterEvent, QDropEvent
 from PyQt6.QtWidgets import QMainWindow, QMenu
 
@@ -45,7 +45,9 @@ def new_session_path(folder: Path) -> Path:
 
 
 class OpenFiles(QObject):
-    """What the File menu opens and closes, and what is dropped on the window."""
+    """What the File menu opens and closes, and what is dropped on the window. `left` follows a change of session."""
+
+    left = pyqtSignal()
 
     def __init__(
         self,
@@ -124,6 +126,7 @@ class OpenFiles(QObject):
         for path in (before, session.path):
             if path.exists():
                 self._recent.add(path)
+        self.left.emit()
         self._shown.show_session()
         going_on = f"; the run that goes on is kept in {before.name}" if self._worker.is_busy else ""
         self._voice.say(f"Runs are kept in {session.path} from now on{going_on}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -10,11 +11,10 @@ from pathlib import Path
 from PyQt6.QtCore import QSettings
 
 from workbench.analysis.numbers import counted
-from workbench.run.codec import request_of, request_text
+from workbench.run.codec import decode_request, encode_request
 from workbench.run.library import Library
 from workbench.run.request import RunRequest
 from workbench.run.session import Session, SessionError
-from workbench.run.soundness import is_sound_request
 from workbench.ui.files.recent import Recent
 from workbench.ui.notices.notice import Kind, Notice, Topic
 
@@ -33,7 +33,7 @@ class Resume:
 
     def keep(self, request: RunRequest) -> None:
         """Keep the form, and the session if anything is in it."""
-        self._settings.setValue(FORM_KEY, request_text(request))
+        self._settings.setValue(FORM_KEY, json.dumps(encode_request(request)))
         path = self._library.session.path
         if path.exists():
             self._recent.add(path)
@@ -42,10 +42,9 @@ class Resume:
         """The form as it was left; None if it was not kept, or by a program that had another one."""
         kept = self._settings.value(FORM_KEY)
         try:
-            request = request_of(kept) if isinstance(kept, str) else None
-        except ValueError:
+            return decode_request(json.loads(kept)) if isinstance(kept, str) else None
+        except (ValueError, TypeError, AttributeError):
             return None
-        return request if request is not None and is_sound_request(request) else None
 
     def offer(self, go_on: Callable[[Path], object]) -> Notice | None:
         """The offer to go on with the last session; None where there is none."""
