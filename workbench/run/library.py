@@ -102,6 +102,8 @@ class Library:
             return replace(lost, source=key.source)
 
     def _session_of(self, key: RunKey) -> Session:
+        if key.source and key.source not in self._recordings:
+            raise SessionError(f"run {key.number} is of {key.source}, which is closed")
         return self._recordings[key.source] if key.source else self.session
 
     def add(self, record: RunRecord, saved: bool) -> RunRecord:

@@ -85,6 +85,7 @@ class ShownRun:
 
         What goes on stays where it is shown and the session has no run that could be.
         """
+        self._results.set_records(())  # what was selected is no run of this session
         self._list_runs()
         if not self._show_last(fill_form=True) and not self._goes_on:
             self._show_nothing()

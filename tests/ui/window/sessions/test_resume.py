@@ -19,7 +19,7 @@ from workbench.run.session import Session
 from workbench.ui.window.main import MainWindow
 from workbench.ui.window.sessions.resume import FORM_KEY, when_text
 
-MINE = RunRequest(Problem(20, 41, 8, heads=2, kv_heads=2, causal=True), TileConfig(32, 32), kernel="flash")
+MINE = RunRequest(Problem(20, 41, 8, seed=3), TileConfig(32, 32), sdpa="math", max_seconds=2.5)
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +74,8 @@ def test_the_form_comes_back_as_it_was_left(make_test_window: MakeWindow) -> Non
 
 @pytest.mark.parametrize("kept", ["", "{", "[1, 2]", '{"$type": "Bird"}', '{"$type": "RunRequest", "problem": 3}'])
 def test_a_form_that_cannot_be_read_is_that_of_a_start(make_test_window: MakeWindow, kept: str) -> None:
-    window = make_test_window()
+    make_test_window("first.tilescope").close()
+    window = make_test_window("second.tilescope")
     window._settings.setValue(FORM_KEY, kept)
     before = window.controls.request()
     window.start(None)
