@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from workbench.analysis.listing.fields import INDEX
 from workbench.analysis.presets import Preset
+from workbench.asking.usage import UsageError
 from workbench.cli.doctor import QT_LIBRARIES, X11_LIBRARIES, install_text, missing_libraries
-from workbench.cli.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable, refusing
+from workbench.cli.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, check_writable, refusing
 from workbench.cli.exporting import spans_text
 from workbench.cli.output import note, on_interrupt
 from workbench.run.events import Failed
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg")
 NO_DISPLAY = (
     "there is no display to open a window on (DISPLAY and WAYLAND_DISPLAY are not set); "
-    "every command works without one (see: --help)"
+    "run, screenshot, export, presets, kernels, ceilings and doctor work without one"
 )
 
 

@@ -63,7 +63,8 @@ def decode_request(data: dict[str, Any]) -> RunRequest:
     if not isinstance(request, RunRequest):
         raise ValueError("not a request")
     for part in (request, request.problem, request.tile):
-        for name, kind in declared_kinds(type(part)).items():
+        kinds: type = type(part)
+        for name, kind in declared_kinds(kinds).items():
             if not is_of_kind(getattr(part, name), kind):
                 raise ValueError(f"{name} of a request is {getattr(part, name)!r}")
     return request

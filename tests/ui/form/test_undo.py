@@ -88,7 +88,7 @@ def no_number(desk: Desk) -> None:
     type_text(number(desk.controls, "n"), "12x")
 
 
-STEPS = {
+STEPS: dict[Callable[[Desk], None], str] = {
     a_preset: "Undo preset article-large",
     the_best_tile: "Undo best tile ",
     settings_of_a_run: "Undo settings of a run",

@@ -15,6 +15,7 @@ from tests.samples import INTERPRETER, make_record
 from workbench.run.record import RunRecord
 from workbench.run.request import Problem, RunRequest
 from workbench.ui.runs.columns import COLUMNS, PLACES
+from workbench.ui.runs.header import Header
 from workbench.ui.runs.line import SharedLine
 from workbench.ui.runs.listed import Listed
 from workbench.ui.runs.shared import TRAITS, Sharing, Trait, common_start
@@ -214,3 +215,22 @@ def test_a_picture_of_the_table_has_all_of_its_rows_and_columns(table: ResultsTa
     qtbot.addWidget(some)
     assert len(some.records()) == 1 and left_out == ("the first 1 of 40 runs, as sorted",)
     assert texts(some, 0) == texts(table, 0)[:1]
+
+
+def test_one_more_run_of_many_measures_its_own_cells_alone(
+    table: ResultsTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.set_records([run(i, us=300.0 + i) for i in range(1, 41)])
+    measured: list[str] = []
+    width = Header._width
+
+    def count(self: Header, text: str, bold: bool = False) -> int:
+        measured.append(text)
+        return width(self, text, bold)
+
+    monkeypatch.setattr(Header, "_width", count)
+    table.upsert(run(41, us=777.0))
+    assert not {"301.0", "passed"} & set(measured)
+    model = view(table).model()
+    assert model is not None
+    assert len(measured) <= 3 * model.columnCount(), "of the run, of the heading, and of a digit"

@@ -181,7 +181,8 @@ def test_what_is_explored_is_whole_in_a_small_window_whatever_the_runs(table: Re
     problem = Problem(1024, 16, 2048)  # as long in words as large problems, and quick to make
     slow = make_record(1, Problem(8, 32, 4), TileConfig(16, 16, splits=4), 408.9e3, 13.29e3, INTERPRETER)
     warned = make_record(2, Problem(8, 32, 4), protocol="warm", device_state=recorded_state("throttled"))
-    heads = of_request(RunRequest(Problem(8, 32, 4, 2, 16, 4, dtype="bf16", causal=True), kernel="split_kv"), 9)
+    full = TileConfig(128, 128, 16, 4, splits=0, maxnreg=128)
+    heads = of_request(RunRequest(Problem(8, 32, 4, 2, 16, 4, dtype="bf16", causal=True), full, kernel="split_kv"), 9)
     wrong = replace(make_record(99, problem, TileConfig(128, 64, 8), passed=False), source="h200-watched.tilescope")
     table.set_records([no_arrays(record) for record in (slow, warned, wrong, heads, OVER)])
     for title in ("Run", "Kernel", "Tile", "Time", "vs SDPA"):
@@ -266,8 +267,8 @@ def test_kernels_and_their_precisions_can_be_told_apart() -> None:
         (TileConfig(128, 64), "128 × 64"),
         (TileConfig(128, 64, num_warps=8), "128 × 64 · 8w 3s"),
         (TileConfig(128, 64, num_stages=2), "128 × 64 · 4w 2s"),
-        (TileConfig(16, 16, splits=4), "16 × 16 · 4 splits"),
-        (TileConfig(16, 16, 8, 2, splits=0, maxnreg=96), "16 × 16 · 8w 2s 96r auto splits"),
+        (TileConfig(16, 16, splits=4), "16 × 16 · ÷4"),
+        (TileConfig(16, 16, 8, 2, splits=0, maxnreg=96), "16 × 16 · 8w 2s ÷auto 96r"),
     ],
 )
 def test_the_tile_says_what_is_not_the_usual_of_it(tile: TileConfig, shown: str) -> None:

@@ -13,13 +13,13 @@ from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollAre
 from kernels.plain.tiles import TileConfig
 from workbench.analysis.presets import PRESETS, find_preset
 from workbench.analysis.validate import Fault
-from workbench.run.events import Ready
-from workbench.run.request import Problem, RunRequest
+from workbench.run.events import Failed, Ready
+from workbench.run.request import Problem, RunRequest, look_up
 from workbench.ui.form.estimate import EstimateLabel
 from workbench.ui.form.fields import Choice, NumberField
 from workbench.ui.form.offers import choice_of, show_choices, show_hints
 from workbench.ui.form.rows import Row, add_rows, add_title, make_row, unreadable
-from workbench.ui.form.rules import FormRules, Settled, is_preset, look_up
+from workbench.ui.form.rules import FormRules, Settled, is_preset
 from workbench.ui.form.specs import (
     BEST_TILE_TIP,
     CUSTOM,
@@ -120,9 +120,11 @@ class Controls(QWidget):
         self._open = None
         self._show(state)
 
-    def refuse_device(self, device: str, reason: str) -> None:
-        """Learn that no engine can be had for `device`, and why; another one must be chosen."""
-        self._learn(replace(self._rules, refused={**self._rules.refused, device: reason}))
+    def hear_down(self, failure: Failed) -> None:
+        """Learn that no engine could be started: where the device is why, another one must be chosen."""
+        if failure.kind == "invalid":
+            refused = {**self._rules.refused, self.request().device: failure.message}
+            self._learn(replace(self._rules, refused=refused))
 
     def _show(self, state: FormState, step: str = "") -> None:
         self._base = state.request

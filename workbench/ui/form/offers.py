@@ -8,10 +8,10 @@ from kernels.plain.precisions import PRECISIONS
 from kernels.plain.spec import LIMITED, KernelSpec
 from kernels.plain.tiles import AUTO_SPLITS, resolved_splits
 from workbench.run.protocols import PROTOCOL_CHOICES
-from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES, RunRequest
+from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES, RunRequest, look_up
 from workbench.ui.form.fields import Choice, IntField
 from workbench.ui.form.rows import Row
-from workbench.ui.form.rules import FormRules, is_exact, look_up
+from workbench.ui.form.rules import FormRules, is_exact
 
 EXACT_TEXT = "products of 16-bit values are exact in fp32"
 # The lists whose entries are greyed out one by one; that of kernels has reasons of its own.

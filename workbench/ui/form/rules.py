@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 from kernels.plain.precisions import EXACT, PRECISIONS
 from kernels.plain.spec import LIMITED
@@ -19,9 +18,9 @@ from workbench.analysis.validate import Fault, find_faults
 from workbench.run.environment import KernelInfo, find_kernel
 from workbench.run.events import Ready
 from workbench.run.protocols import Protocol, protocol_on
-from workbench.run.request import DTYPES, SDPA_CHOICES, RunRequest
+from workbench.run.request import DTYPES, SDPA_CHOICES, RunRequest, look_up, put
 
-NO_GPU = "this machine has no NVIDIA GPU that can be used; python main.py doctor says what is missing"
+NO_GPU = "allowed are auto and interpreter: no NVIDIA GPU can be used here, and python main.py doctor says why"
 TILE_FIELDS = tuple(f.name for f in fields(TileConfig))
 # From the least exact to the most: a precision that cannot be had gives way to the next one that is no worse.
 BY_EXACTNESS = tuple(sorted(PRECISIONS, key=lambda name: PRECISIONS[name].exactness))
@@ -39,7 +38,7 @@ class Settled:
 class FormRules:
     """Answers questions about requests by what the engine has announced; before that, by the general rules alone.
 
-    `refused` are the devices that no engine could be had for, with the reasons.
+    `refused` are the devices that no engine could be had for, with what it said.
     """
 
     ready: Ready | None = None
@@ -56,9 +55,9 @@ class FormRules:
     def _device_faults(self, device: str) -> Iterator[Fault]:
         """The engine announces what runs on its own device; of another it is known whether there is one."""
         if device in self.refused:
-            yield Fault("device", f"device is {device}: {self.refused[device]}")
+            yield Fault("device", self.refused[device])
         elif device == "cuda" and self.ready is not None and not self.ready.has_gpu:
-            yield Fault("device", f"device is {device}: {NO_GPU}", "allowed are auto, interpreter")
+            yield Fault("device", f"device is {device}", NO_GPU)
 
     def kernel(self, name: str) -> KernelInfo | None:
         """The kernel called `name`, or None where none is announced."""
@@ -206,21 +205,6 @@ def is_preset(request: RunRequest, preset: Preset) -> bool:
     """Whether it is that problem with those tolerances; the tile goes with the kernel."""
     tolerances = preset.tolerances(request.problem.dtype, request.precision)
     return (request.problem, request.rtol, request.atol) == (preset.problem, *tolerances)
-
-
-def put(request: RunRequest, name: str, value: object) -> RunRequest:
-    """`request` with another value of the field `name`, wherever in it that is."""
-    changes: dict[str, Any] = {name: value}
-    if hasattr(request, name):
-        return replace(request, **changes)
-    if hasattr(request.problem, name):
-        return replace(request, problem=replace(request.problem, **changes))
-    return replace(request, tile=replace(request.tile, **changes))
-
-
-def look_up(request: RunRequest, name: str) -> Any:
-    """The value of the field `name`, wherever in the request it is."""
-    return next(getattr(part, name) for part in (request, request.problem, request.tile) if hasattr(part, name))
 
 
 def _nearest_first(value: str, order: tuple[str, ...], name: str) -> list[str]:

@@ -25,6 +25,7 @@ SortValue = float | str | tuple[bool, str, int] | tuple[int, ...]
 
 MISSING = "–"
 STAR = "★"
+SPLITS_MARK = "÷"
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def tile_cell(record: RunRecord) -> Cell:
     marks = tile_marks(tile)
     text = f"{tile.block_m} × {tile.block_n}"
     splits = splits_text(tile)
-    words = ", ".join((*tile.option_words, f"key splits: {splits}"))
+    words = ", ".join((*tile.option_words, f"{SPLITS_MARK}{splits} key splits"))
     tooltip = f"BLOCK_M {tile.block_m}, BLOCK_N {tile.block_n} rows\n{words}"
     plain = (str(tile.block_m), str(tile.block_n))
     order = (tile.block_m, tile.block_n, tile.num_warps, tile.num_stages, tile.splits, tile.maxnreg)
@@ -174,16 +175,17 @@ def tile_cell(record: RunRecord) -> Cell:
 
 
 def tile_marks(tile: TileConfig) -> str:
-    """The tile's settings that are not the usual, by their marks: "8w 3s", "8w 3s 4 splits", "96r"; "" if all are.
+    """The tile's settings that are not the usual, by their marks: "8w 3s", "8w 3s ÷4", "96r"; "" if all are.
 
-    Warps and stages are said together: one alone leaves open what the other was.
+    Warps and stages are said together: one alone leaves open what the other was. The rarest come last.
     """
     fixed = [one for one in LAUNCH_OPTIONS if not one.auto_text]
+    others = [one for one in LAUNCH_OPTIONS if one.auto_text]
     is_usual = all(getattr(tile, one.name) == one.default for one in fixed)
-    said = [one for one in LAUNCH_OPTIONS if not (is_usual if one in fixed else one.is_left(getattr(tile, one.name)))]
-    marks = [f"{getattr(tile, one.name)}{one.mark}" for one in said]
-    splits = "" if tile.splits == 1 else f"{splits_text(tile)} splits"
-    return " ".join(filter(None, (*marks, splits)))
+    marks = [] if is_usual else [f"{getattr(tile, one.name)}{one.mark}" for one in fixed]
+    marks += [f"{SPLITS_MARK}{splits_text(tile)}"] if tile.splits != 1 else []
+    marks += [f"{value}{one.mark}" for one in others if not one.is_left(value := getattr(tile, one.name))]
+    return " ".join(marks)
 
 
 def splits_cell(record: RunRecord) -> Cell:

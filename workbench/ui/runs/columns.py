@@ -86,7 +86,8 @@ _VERSIONS = ("torch", "triton", "Python", "kernel revision", "kernel SHA-256")
 _PROBLEM_TIP = "what differs of M × N × D, inputs, seed, heads (batch × heads / KV heads), dtype and mask"
 _KERNEL = ("kernel", "precision")
 _TILE_TIP = (
-    "BLOCK_M × BLOCK_N in rows; then what is not the usual of: w warps, s stages, r registers at most, key splits"
+    "BLOCK_M × BLOCK_N in rows; then what is not the usual: w warps, s stages, "
+    f"{cells.SPLITS_MARK} key splits, r registers at most"
 )
 _PROTOCOL_TIP = "how the launches were timed; the time beside it is an average of an unbroken block, or a median"
 _TIME_TIP = "the kernel's, as the protocol has it: under block the average of its block, else the median"
@@ -111,10 +112,10 @@ _kernel_error, _sdpa_error = (partial(cells.max_error_cell, role=role) for role 
 _no_cell = partial(cells.missing_cell, 0)
 
 _WITH_WORDS = (
-    Column("Run", _RUN_TIP, ("run", "started"), cells.number_cell, (OWN, "source", "run"), 16, of_any=True),
+    Column("Run", _RUN_TIP, ("run", "started"), cells.number_cell, (OWN, "source", "run"), 14, of_any=True),
     Column("Name", _NAME_TIP, (), _no_cell, ("starred", "name"), 24, usual=cells.MISSING, told=cells.name_cell),
     Column("Kernel", "the Triton kernel, and its precision where not ieee", _KERNEL, cells.kernel_cell, _KERNEL, 18),
-    Column("Tile", _TILE_TIP, ("BLOCK_M", "BLOCK_N"), cells.tile_cell, ("tile_order",), 30),
+    Column("Tile", _TILE_TIP, ("BLOCK_M", "BLOCK_N"), cells.tile_cell, ("tile_order",), 19),
     Column("Time", _TIME_TIP, (_TIME, "time is", _MEDIAN), _kernel_time, ("figure",), is_time=True, of_any=True),
     Column(
         "!", "what must be known beside the times", ("warnings",), times.warnings_cell, ("warnings",), 3, cells.MISSING

@@ -34,7 +34,11 @@ class Header(QObject):
         self._fitting = False
         self._widths: dict[str, int] = {}  # px, of columns whose width the user has chosen
         self._wanted: dict[str, bool] = {}  # those that the user has chosen to see, and not to see
-        self._measured: dict[tuple[str, bool], int] = {}
+        self._wording = runs.wording
+        self._widest = [0] * len(COLUMNS)  # px of what the cells of each say; it does not shrink as one is replaced
+        bold = QFont(view.font())
+        bold.setBold(True)
+        self._metrics = {False: QFontMetrics(view.font()), True: QFontMetrics(bold)}
         header = view.horizontalHeader()
         assert header is not None
         self._header: QHeaderView = header
@@ -55,26 +59,29 @@ class Header(QObject):
         above the table says whole.
         """
         self._fitting = True
+        self._measure()
         for i, column in enumerate(COLUMNS):
             texts = self._runs.texts(i)
             is_said = self._runs.shared.has_all_of(column.title) or (
                 bool(column.usual) and texts.keys() <= {column.usual}
             )
             self._view.setColumnHidden(i, not self._wanted.get(column.title, column.at_first and not is_said))
-            widest = max((self._width(text, bold) for text, bold in texts.items()), default=0)
-            if not column.is_number:
-                widest = min(widest, column.most * self._width("0"))
+            widest = self._widest[i] if column.is_number else min(self._widest[i], column.most * self._width("0"))
             needed = max(widest, self._width(column.heading(self._runs.shared.unit))) + PADDING
             self._view.setColumnWidth(i, self._widths.get(column.title, needed))
         self._fitting = False
 
+    def _measure(self) -> None:
+        """Measure what was not said before; all of it where all is said anew."""
+        if self._wording != self._runs.wording:
+            self._wording, self._widest = self._runs.wording, [0] * len(COLUMNS)
+        for i in range(len(COLUMNS)):
+            widths = (self._width(text, bold) for text, bold in self._runs.take_fresh(i).items())
+            self._widest[i] = max([self._widest[i], *widths])
+
     def _width(self, text: str, bold: bool = False) -> int:
-        """Pixels of `text`, which is measured once."""
-        if (text, bold) not in self._measured:
-            font = QFont(self._view.font())
-            font.setBold(bold)
-            self._measured[text, bold] = QFontMetrics(font).horizontalAdvance(text)
-        return self._measured[text, bold]
+        """Pixels of `text`."""
+        return self._metrics[bold].horizontalAdvance(text)
 
     def reset(self) -> None:
         """As at a first launch: the order, the widths, which are seen, and the newest run first."""

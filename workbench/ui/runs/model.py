@@ -45,14 +45,21 @@ class RunsModel(QAbstractTableModel):
         self._sharing = Sharing(self._listed)
         self.shared = Shared()
         self._texts: list[dict[str, bool]] = [{} for _ in COLUMNS]  # what a column says, and whether in bold
+        self._fresh: list[dict[str, bool]] = [{} for _ in COLUMNS]  # those of them that nobody has asked for yet
         self._starts: dict[int, str] = {}  # what all the cells of a column begin with
         self._grown = QTimer(self)  # a row that is painted cannot change its column's width at once
         self._grown.setSingleShot(True)
         self._grown.timeout.connect(self.reshaped)
+        self.wording = 0  # another number each time that all cells are said anew
 
     def records(self) -> Sequence[RunRecord]:
         """All runs, in the order in which they came, whatever is shown of them."""
         return self._listed.records()
+
+    @property
+    def marks(self) -> Mapping[RunKey, Marks]:
+        """What is said of runs."""
+        return self._listed.marks
 
     def count(self) -> int:
         """How many runs there are, whatever is shown of them."""
@@ -69,6 +76,11 @@ class RunsModel(QAbstractTableModel):
     def texts(self, column: int) -> dict[str, bool]:
         """What the cells of a column say, and whether in bold, as far as they were looked at."""
         return self._texts[column]
+
+    def take_fresh(self, column: int) -> dict[str, bool]:
+        """What the cells of a column say since this was asked last, or since `wording` became another."""
+        fresh, self._fresh[column] = self._fresh[column], {}
+        return fresh
 
     def row_of(self, key: RunKey) -> int | None:
         """The row of the run `key`, or None where it is not shown."""
@@ -180,29 +192,33 @@ class RunsModel(QAbstractTableModel):
 
     def _note_all(self) -> None:
         """Learn anew what the columns say, by the rows that are seen first."""
-        self._texts = [{} for _ in COLUMNS]
+        self.wording += 1
+        self._texts, self._fresh = [{} for _ in COLUMNS], [{} for _ in COLUMNS]
         self._starts.clear()
         for row in range(min(SAMPLE, len(self._order))):
             self._note(self._cells_of(row))
         self._grown.stop()
 
     def _note(self, cells: Sequence[Cell]) -> bool:
-        """Keep what the cells of one run say, each text once; says whether one is longer than all before it."""
-        is_longer = False
+        """Keep what the cells of one run say, each text once; says whether one is new."""
+        is_new = False
         for column, (cell, texts) in enumerate(zip(cells, self._texts, strict=True)):
             text = cell.among(self.shared)
             if text not in texts:
                 self._starts.pop(column, None)
-                is_longer = is_longer or len(text) > max(map(len, texts), default=0)
-            texts[text] = cell.bold or texts.get(text, False)
-        return is_longer
+                is_new = True
+            if text not in texts or cell.bold > texts[text]:
+                texts[text] = self._fresh[column][text] = cell.bold
+        return is_new
 
     def _shorter(self, cell: Cell, column: int) -> list[str]:
-        """Versions of a cell for less room: first goes what is no different in any other."""
+        """Versions of a cell for less room: its own, or else without what is no different in any other."""
+        if cell.shorter:
+            return list(cell.shorter)
         if column not in self._starts:
             self._starts[column] = "" if COLUMNS[column].is_number else common_start(self._texts[column])
         start, text = self._starts[column], cell.among(self.shared)
-        return [*([ELLIPSIS + text.removeprefix(start)] if start else []), *cell.shorter]
+        return [ELLIPSIS + text.removeprefix(start)] if start else []
 
     def apply_theme(self, theme: Theme) -> None:
         """Colour the cells by `theme`."""

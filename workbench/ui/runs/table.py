@@ -154,6 +154,7 @@ class ResultsTable(QWidget):
         above = other._line.sizeHint().height() + header.sizeHint().height()
         most = max(1, int(MOST_PIXELS / scale - above) // rows.defaultSectionSize())
         other.set_records([self._runs.record(row) for row in range(min(most, count))])
+        other.set_marks(self._runs.marks)
         for way in (other._view.setHorizontalScrollBarPolicy, other._view.setVerticalScrollBarPolicy):
             way(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         frame = 2 * other._view.frameWidth()

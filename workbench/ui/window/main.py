@@ -256,8 +256,9 @@ class MainWindow(QMainWindow):
                 self._runs.show_running(False)
             case OfCeilings(event):
                 self._ceilings.take(event)
-            case EngineDown():  # with no run asked for: what is shown stays
+            case EngineDown(failure):  # with no run asked for: what is shown stays
                 self.status.show_down()
+                self.controls.hear_down(failure)
             case Ready() | Log():
                 self._on_engine_says(told)
             case Progress():

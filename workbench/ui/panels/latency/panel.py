@@ -167,7 +167,8 @@ class LatencyPanel(PlotPanel):
 
     def flush(self) -> None:
         """Draw everything, as for a picture."""
-        super().tick()
+        if super().tick() and not self.trend_plot.is_whole:
+            super().tick()
 
     def draw(self) -> None:
         """Show what has arrived."""
@@ -186,13 +187,14 @@ class LatencyPanel(PlotPanel):
         self.header.show_run(shown, self.theme)
         self.scale = time_scale([spread.median for spread in spreads.values()], log, self.unit)
         self._show_launches(shown.launches, shown.latencies, shown.protocol_name)
-        self.trend_plot.show(trend, shown_run(self._history, trend, shown.record, spreads), log, self.unit)
-        self.legend.set_spans(*legend_versions(self.trend_plot, trend, self.theme))
+        here = shown_run(self._history, trend, shown.record, spreads)
+        if self.trend_plot.show(trend, here, log, self.unit) or trend.waiting:
+            self.legend.set_spans(*legend_versions(self.trend_plot, trend, self.theme))
         self._fit_axes()
         if not self._zoomed:
             self._set_range(shown.launches, spreads)
         self.stack.show_plots()
-        if trend.waiting:
+        if trend.waiting or not self.trend_plot.is_whole:
             self.mark_stale()
 
     def _trend(self, shown: LatencyRun) -> Trend:

@@ -64,9 +64,12 @@ class Along:
         return self.frees is _same
 
 
+NOTHING: dict[str, Any] = {name: type(value)() for name, value in vars(Problem(0, 0, 0)).items()}
+
+
 def _of_problem(name: str, title: str, unit: str = "") -> Along:
     def frees(kind: Kind) -> Kind:
-        return replace(kind, problem=replace(kind.problem, **{name: 0}))
+        return replace(kind, problem=replace(kind.problem, **{name: NOTHING[name]}))
 
     return Along(name, title, lambda record: getattr(record.started.request.problem, name), unit, frees)
 

@@ -31,8 +31,8 @@ def card_lines(
     """The first of `runs` in lines that a narrow panel has room for, and how many others lie under the mouse."""
     run, more = runs[0], len(runs) - 1
     lines = [*_setting_lines(run, looks, theme), *_state_lines(run, theme), *_time_lines(run, theme, unit)]
-    if trend.metric is not TIME and "kernel" in run.figures:
-        text = trend.metric.text(run.figures["kernel"].value)
+    if trend.metric is not TIME and run.figure is not None:
+        text = trend.metric.text(run.figure.value)
         lines.append(f"{INDENT}{trend.metric.title} <b>{text}</b>")
     lines += _other_lines(run)
     if more:
@@ -54,7 +54,7 @@ def _setting_lines(run: TrendRun, looks: dict[Series, Look], theme: Theme) -> li
         f"{', '.join(tile.option_words)}{splits}",
         f"{number}{source}; {problem_text(request.problem)}",
         f"{request.protocol} protocol; {device.name}",
-        *run.made_with.lines,
+        *run.alike.made_with.lines,
     ]
 
 

@@ -14,7 +14,6 @@ from workbench.ui.panels.latency.trend.history import Trend
 from workbench.ui.panels.latency.trend.looks import Series
 from workbench.ui.panels.latency.trend.places import Places
 from workbench.ui.panels.latency.trend.runs import TrendRun
-from workbench.ui.text.cards import baseline_title
 from workbench.words.names import splits_text
 
 UNFINISHED, OTHER_VERSIONS = "unfinished", "other versions"  # why a mark is hollow
@@ -40,25 +39,35 @@ class Level:
     high: FloatArray
 
 
-def hollow_reason(run: TrendRun, shown: TrendRun | None, role: Role = "kernel") -> str:
-    """Why the mark of `run` is hollow; "" where it is not. Versions are those of the run shown."""
-    if run.unfinished:
-        return UNFINISHED
-    return "" if shown is None or run.is_like(shown, role) else OTHER_VERSIONS
+class Hollow:
+    """Why marks are hollow beside the run `shown`, whose versions the others are held against."""
+
+    def __init__(self, shown: TrendRun | None) -> None:
+        self._shown = shown
+        self._known: dict[tuple[int, Role], str] = {}
+
+    def reason(self, run: TrendRun, role: Role = "kernel") -> str:
+        """Why the mark of `run` is hollow; "" where it is not."""
+        if not run.has_finished:
+            return UNFINISHED
+        key = (id(run.alike), role)
+        if key not in self._known:
+            is_like = self._shown is None or run.alike.is_like(self._shown.alike, role)
+            self._known[key] = "" if is_like else OTHER_VERSIONS
+        return self._known[key]
 
 
-def best_of(trend: Trend, shown: TrendRun | None) -> TrendRun | None:
+def best_of(trend: Trend, shown: TrendRun | None, hollow: Hollow) -> TrendRun | None:
     """The best right run of those made as the one shown; None where no way is better, or problems differ."""
     if trend.metric.better == "neither" or not trend.along.keeps_kind:
         return None
-    like = shown.figures["kernel"].kind if shown is not None else None
-    runs = [
-        run
-        for run in trend.runs
-        if not run.wrong and like in (None, run.figures["kernel"].kind) and not hollow_reason(run, shown)
-    ]
-    sign = 1 if trend.metric.better == "lower" else -1
-    return min(runs, key=lambda run: sign * run.figures["kernel"].value, default=None)
+    kind = shown.alike.kind if shown is not None else None
+    fits = {id(run.alike): kind in (None, run.alike.kind) and not hollow.reason(run) for run in trend.runs}
+    right = np.array([fits[id(run.alike)] and not run.wrong for run in trend.runs], dtype=bool)
+    if not right.any():
+        return None
+    values = np.where(right, trend.values, np.nan)
+    return trend.runs[int(np.nanargmin(values) if trend.metric.better == "lower" else np.nanargmax(values))]
 
 
 def paths_of(trend: Trend, runs: Sequence[TrendRun], places: Places) -> list[Path]:
@@ -67,13 +76,13 @@ def paths_of(trend: Trend, runs: Sequence[TrendRun], places: Places) -> list[Pat
     In the order of the runs it is the best so far, over numbers the best at each; where no way is better it joins the
     runs as they were made, and over words there is none.
     """
-    groups: dict[tuple[object, ...], list[int]] = {}
-    for i, run in enumerate(runs):
-        if run.has_finished and not run.wrong:
-            groups.setdefault(run.line_key, []).append(i)
     if not places.ordered:
         return []
-    values = np.array([run.figures["kernel"].value if "kernel" in run.figures else np.nan for run in runs])
+    groups: dict[int, list[int]] = {}
+    for i, run in enumerate(runs):
+        if run.has_finished and not run.wrong and run.figure is not None:
+            groups.setdefault(id(run.alike), []).append(i)
+    values = np.array([run.figure.value if run.figure is not None else np.nan for run in runs])
     sign = {"lower": 1.0, "higher": -1.0, "neither": 0.0}[trend.metric.better]
     by_order = trend.along.of is None
     found = []
@@ -100,23 +109,21 @@ def _best_at_each(x: FloatArray, y: FloatArray, sign: float) -> tuple[FloatArray
     return x[order][first], y[order][first]
 
 
-def levels_of(trend: Trend, shown: TrendRun | None, places: Places, runs: Sequence[TrendRun]) -> list[Level]:
+def levels_of(trend: Trend, hollow: Hollow, places: Places, runs: Sequence[TrendRun]) -> list[Level]:
     """SDPA of the runs drawn, one level a backend; across the whole plot where all are of one problem."""
     groups: dict[str, list[tuple[float, float]]] = {}
     for run, at in zip(runs, places.at.tolist(), strict=True):
         figure = run.figures.get("baseline")
-        if figure is None or "baseline" in run.wrong or hollow_reason(run, shown, "baseline"):
-            continue
-        name = baseline_title(run.record.started.request, run.record.backend)
-        groups.setdefault(name, []).append((at, figure.value))
+        if figure is not None and "baseline" not in run.wrong and not hollow.reason(run, "baseline"):
+            groups.setdefault(run.baseline, []).append((at, figure.value))
     return [_level(name, np.array(points), places, trend.along.keeps_kind) for name, points in groups.items()]
 
 
 def _level(name: str, points: FloatArray, places: Places, is_across: bool) -> Level:
     x, values = points.T
     if is_across:
-        low, high = places.ends
-        ends = np.array([2 * low - high, 2 * high - low])  # beyond all that is seen
+        left, right = places.ends
+        ends = np.array([2 * left - right, 2 * right - left])  # beyond all that is seen
         each = [np.full(2, f(values)) for f in (np.min, np.median, np.max)]
         return Level(name, ends, each[0], each[1], each[2])
     at = np.unique(x)
@@ -126,7 +133,7 @@ def _level(name: str, points: FloatArray, places: Places, is_across: bool) -> Le
 
 def tile_words(run: TrendRun, runs: Sequence[TrendRun]) -> str:
     """The tile of a run, with those of its launch options in which `runs` differ: "16×16, 8 warps, 4 splits"."""
-    tiles, tile = [one.record.launched_tile for one in runs], run.record.launched_tile
+    tiles, tile = {one.record.started.request.tile for one in runs}, run.record.launched_tile
     differing = [option for option in LAUNCH_OPTIONS if len({getattr(t, option.name) for t in tiles}) > 1]
     words = [tile.label, *(option.said(getattr(tile, option.name)) for option in differing)]
     words += [f"{splits_text(tile)} splits"] if tile.splits != 1 and len({t.splits for t in tiles}) > 1 else []

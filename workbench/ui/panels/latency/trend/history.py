@@ -19,7 +19,7 @@ from workbench.run.record import RunKey, RunRecord
 from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.latency.figures import Spread
 from workbench.ui.panels.latency.trend.along import ORDER, Along, Kind
-from workbench.ui.panels.latency.trend.runs import TIME, TrendRun, figures_of
+from workbench.ui.panels.latency.trend.runs import TIME, TrendRun, figures_of, make_run
 
 
 @dataclass(eq=False)
@@ -43,6 +43,11 @@ class Trend:
         return {run.record.key: run for run in (*self.runs, *self.failed)}
 
     @cached_property
+    def next_order(self) -> int:
+        """Of a run that is none of them yet."""
+        return max((run.order for run in self.by_key.values()), default=-1) + 1
+
+    @cached_property
     def values(self) -> FloatArray:
         """The kernels' figures, in the order of `runs`."""
         return np.array([run.figures["kernel"].value for run in self.runs], dtype=np.float64)
@@ -50,11 +55,11 @@ class Trend:
 
 @dataclass(eq=False)
 class _Kept:
-    """A run with what is drawn of it, by the names of the metrics that were asked for so far."""
+    """A run with what is drawn of it, by the names of the metrics and axes that were asked for so far."""
 
     record: RunRecord
     order: int
-    runs: dict[str, TrendRun] = field(default_factory=dict)
+    runs: dict[tuple[str, str], TrendRun] = field(default_factory=dict)
 
 
 class History:
@@ -90,7 +95,9 @@ class History:
         """
         until, kind = perf_counter() + seconds, Kind.of(shown)
         self._read(until)
-        key = (kind, metric.name, along.name, len(self._pending))
+        if self._pending:
+            return Trend(kind, metric, along, waiting=len(self._pending))
+        key = (kind, metric.name, along.name)
         if key not in self._trends:
             trend = self._trend(kind, metric, along, until)
             if trend.waiting:
@@ -108,7 +115,7 @@ class History:
             order = self._pending.popleft()
             record = self._records[order]
             alike = self._alike.setdefault(record.started.started_at, [])
-            original = next((one for one in alike if _is_copy(record, one)), None)
+            original = next((one for one in alike if _is_copy(record, one)), None) if record.source else None
             if original is not None:
                 self._copies[record.key] = original.key
             else:
@@ -121,15 +128,15 @@ class History:
         free = along.frees(kind)
         members = [one for other, kept in self._kinds.items() if along.frees(other) == free for one in kept]
         members.sort(key=lambda one: one.order)
-        waiting = len(self._pending) + _measure(members, metric, until)
+        waiting = _measure(members, metric, along, until)
         if waiting:
             return Trend(kind, metric, along, waiting=waiting)
-        runs = [one.runs[metric.name] for one in members]
+        runs = [one.runs[metric.name, along.name] for one in members]
         others = self._others(kind, along)
-        unknown = sum(run.has_finished and "kernel" not in run.figures for run in runs)
+        unknown = sum(run.has_finished and run.figure is None for run in runs)
         if unknown:
             others[f"without {metric.title}"] = unknown
-        drawn = tuple(run for run in runs if run.has_finished and "kernel" in run.figures)
+        drawn = tuple(run for run in runs if run.has_finished and run.figure is not None)
         return Trend(kind, metric, along, drawn, tuple(run for run in runs if not run.has_finished), others)
 
     def _others(self, kind: Kind, along: Along) -> dict[str, int]:
@@ -155,20 +162,21 @@ def shown_run(history: History, trend: Trend, shown: RunRecord, spreads: Mapping
     """
     known = trend.by_key.get(history.key_of(shown))
     if known is not None and known.has_finished:
-        return known if "kernel" in known.figures else None
+        return known if known.figure is not None else None
     if trend.metric is TIME:
         figures = {role: spread.figure for role, spread in spreads.items() if spread.figure is not None}
     else:
         figures = dict(figures_of(shown, trend.metric))
-    after = max((run.order for run in trend.by_key.values()), default=-1) + 1
-    return TrendRun(shown, after if known is None else known.order, figures) if "kernel" in figures else None
+    order = trend.next_order if known is None else known.order
+    return make_run(shown, order, figures, trend.along) if "kernel" in figures else None
 
 
-def _measure(members: Sequence[_Kept], metric: Metric, until: float) -> int:
-    """Find what `metric` is of `members`; returns how many are left to be found, as time is up."""
+def _measure(members: Sequence[_Kept], metric: Metric, along: Along, until: float) -> int:
+    """Find what is drawn of `members`; returns how many are left to be found, as time is up."""
+    key = metric.name, along.name
     for i, one in enumerate(members):
-        if metric.name not in one.runs:
-            one.runs[metric.name] = TrendRun(one.record, one.order, figures_of(one.record, metric))
+        if key not in one.runs:
+            one.runs[key] = make_run(one.record, one.order, figures_of(one.record, metric), along)
             if perf_counter() > until:
                 return len(members) - 1 - i
     return 0
@@ -187,6 +195,6 @@ def _keys(records: Sequence[RunRecord]) -> Sequence[RunKey]:
 
 def _is_copy(record: RunRecord, other: RunRecord) -> bool:
     """Whether one is the other opened as a recording; when it started tells it to the second, its launches exactly."""
-    if not record.source or record.source == other.source or record.started != other.started:
+    if record.source == other.source or record.started != other.started:
         return False
     return all(np.array_equal(record.samples(role), other.samples(role)) for role in ROLES)

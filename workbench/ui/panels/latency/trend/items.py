@@ -40,6 +40,14 @@ class Band:
     color: QColor
 
 
+class Dots(pg.ScatterPlotItem):  # type: ignore[misc]
+    """Points that leave clicks to the plot, which knows which run is nearest."""
+
+    def mouseClickEvent(self, ev: Any) -> None:
+        """Let it pass."""
+        ev.ignore()
+
+
 class MarkItems:
     """One scatter plot for each look."""
 
@@ -50,7 +58,7 @@ class MarkItems:
     def show(self, marks: Sequence[Marks]) -> None:
         """Show `marks`, and nothing else."""
         while len(self.items) < len(marks):
-            item = pg.ScatterPlotItem(useCache=False)
+            item = Dots(useCache=False)
             item.setZValue(self._z)
             self._plot.addItem(item, ignoreBounds=True)
             self.items.append(item)

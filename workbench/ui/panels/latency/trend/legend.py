@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.analysis.numbers import counted
-from workbench.ui.panels.latency.trend.findings import OTHER_VERSIONS, UNFINISHED, hollow_reason, paths_of
+from workbench.ui.panels.latency.trend.findings import OTHER_VERSIONS, UNFINISHED
 from workbench.ui.panels.latency.trend.history import Trend
 from workbench.ui.panels.latency.trend.plot import TrendPlot
 from workbench.ui.text.spans import Span
@@ -49,7 +49,7 @@ def _marks(plot: TrendPlot, trend: Trend, theme: Theme) -> list[Part]:
     parts: list[Part] = []
     if shown is not None:
         parts.append([Span("◯ ", theme.text), Span("shown")])
-    if plot.best_texts():
+    if plot.best_texts:
         parts.append([Span("□ ", theme.good), Span("best right run")])
     if any("kernel" in run.wrong for run in plot.runs):
         parts.append([Span("✕ ", theme.bad), Span("WRONG")])
@@ -59,10 +59,10 @@ def _marks(plot: TrendPlot, trend: Trend, theme: Theme) -> list[Part]:
         low, high = plot.value_text(float(level.low.min())), plot.value_text(float(level.high.max()))
         reach = f" {low} to {high}" if low != high else f" {low}"
         parts.append([Span("╌ ", theme.baseline), Span(level.name + reach)])
-    hollow = {hollow_reason(run, shown) for run in plot.runs if "kernel" in run.figures}
+    hollow = {plot.hollow.reason(run) for run in plot.runs if run.figure is not None}
     why = " or ".join(one for one in (UNFINISHED, OTHER_VERSIONS) if one in hollow)
     parts += [[Span(f"hollow: {why}")]] if why else []
-    if paths_of(trend, plot.runs, plot.places):
+    if plot.paths:
         parts.append([Span(f"─ {_line_text(trend)}", theme.muted)])
     return parts
 

@@ -13,6 +13,7 @@ import numpy as np
 from workbench.analysis.numbers import number
 from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.latency.trend.along import Along
+from workbench.ui.panels.latency.trend.looks import Series
 from workbench.ui.panels.latency.trend.runs import TrendRun
 
 WIDE = 0.7  # of the way from one value to the next that runs of one value take
@@ -48,11 +49,11 @@ def places_of(runs: Sequence[TrendRun], along: Along) -> Places:
     if along.of is None:
         x = np.arange(float(len(runs)))
         return Places(x, x, x, tuple((float(i), _number_of(run)) for i, run in enumerate(runs)))
-    values = [along.of(run.record) for run in runs]
+    values = [run.value for run in runs]
     at, is_log, ordered = _positions(set(values), along)
     seen = sorted(at.values())
     gap = min((b - a for a, b in pairwise(seen)), default=1.0)
-    middles, x = _fanned(runs, values, at, gap)
+    middles, x = _fanned(runs, values, at, gap, ordered)
     ticks = tuple(sorted((at[value], _text(value, along)) for value in at))
     return Places(x, middles, np.array([at[value] for value in values], dtype=np.float64), ticks, ordered, is_log, gap)
 
@@ -83,19 +84,26 @@ def _positions(values: set[Any], along: Along) -> tuple[dict[Any, float], bool, 
 
 
 def _fanned(
-    runs: Sequence[TrendRun], values: Sequence[Any], at: dict[Any, float], gap: float
+    runs: Sequence[TrendRun], values: Sequence[Any], at: dict[Any, float], gap: float, ordered: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """The middle of each run's series at its value, and its own place beside the others that would hide it."""
-    series = {one: i for i, one in enumerate(sorted({run.series for run in runs}))}
-    lane = WIDE * gap / max(1, len(series))
-    together: dict[tuple[Any, int], list[int]] = {}
-    middles = np.zeros(len(runs))
+    """The middle of each run's series at its value, and its own place beside the others that would hide it.
+
+    Where a line goes from value to value a series is always the same way from the middle.
+    """
+    beside: dict[Any, dict[Series, int]] = {}
+    for value, alike in {(value if not ordered else None, run.alike) for run, value in zip(runs, values, strict=True)}:
+        beside.setdefault(value, {})[alike.series] = 0
+    for lanes in beside.values():
+        lanes.update({one: i for i, one in enumerate(sorted(lanes))})
+    together: dict[tuple[Any, Series], list[int]] = {}
     for i, (run, value) in enumerate(zip(runs, values, strict=True)):
-        n = series[run.series]
-        middles[i] = at[value] + (n - (len(series) - 1) / 2) * lane
-        together.setdefault((value, n), []).append(i)
-    x = middles.copy()
-    for members in together.values():
-        if len(members) > 1:
-            x[members] += np.linspace(-0.5, 0.5, len(members)) * FAN * lane
+        together.setdefault((value, run.alike.series), []).append(i)
+    middles = np.zeros(len(runs))
+    x = np.zeros(len(runs))
+    for (value, series), members in together.items():
+        lanes = beside[value if not ordered else None]
+        width = WIDE * gap / len(lanes)
+        middles[members] = at[value] + (lanes[series] - (len(lanes) - 1) / 2) * width
+        fan = np.linspace(-0.5, 0.5, len(members)) if len(members) > 1 else np.zeros(1)
+        x[members] = middles[members] + fan * FAN * width
     return middles, x

@@ -14,9 +14,9 @@ from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.latency.figures import AVERAGE, MEDIAN, Figure
 from workbench.ui.panels.latency.plots import HOVER_PIXELS, time_plot
 from workbench.ui.panels.latency.trend.axis import PlaceAxis
-from workbench.ui.panels.latency.trend.findings import Level, best_of, hollow_reason, levels_of, paths_of, tile_words
+from workbench.ui.panels.latency.trend.findings import Hollow, Level, Path, best_of, levels_of, paths_of, tile_words
 from workbench.ui.panels.latency.trend.history import Trend
-from workbench.ui.panels.latency.trend.items import Band, BandItems, LineItems, MarkItems, Marks
+from workbench.ui.panels.latency.trend.items import Band, BandItems, Dots, LineItems, MarkItems, Marks
 from workbench.ui.panels.latency.trend.looks import Look, Series, looks_of
 from workbench.ui.panels.latency.trend.places import Places, places_of
 from workbench.ui.panels.latency.trend.runs import TIME, TrendRun
@@ -30,6 +30,7 @@ RING, MARK, SMALL = 17, 8, 5  # px: around the run shown, a run, one of many
 MANY = 200  # runs: more are smaller, and only the shown and the best have bars
 CROSS, FALLEN = "x", "t"  # a wrong run, and one that failed
 PALE = 190  # alpha of runs that are not the one shown
+AT_ONCE = 1000  # runs that one frame has time for to find the places of and to draw
 SAME = 5.0  # px: marks as near as this to the mouse's are under it, too
 FOOT = 12.0  # px above the axis for the runs that failed
 
@@ -56,6 +57,14 @@ class TrendPlot:
         self.y: FloatArray = np.empty(0)  # of each run on the axis; NaN of those at the foot
         self.unit: TimeUnit | None = None
         self._drawn: tuple[object, ...] = ()
+        self._placed: tuple[object, ...] = ()
+        self.is_whole = True
+        self.hollow = Hollow(None)
+        self.paths: list[Path] = []
+        self._shown_at: int | None = None
+        self._best_at: int | None = None
+        self.best_texts: tuple[str, ...] = ()
+        self._ends: FloatArray = np.empty(0)  # of bars and of what SDPA took, on the axis
         self._make_items()
         self.apply_theme(theme)
 
@@ -64,8 +73,8 @@ class TrendPlot:
         self.bars = pg.ErrorBarItem(beam=0.0)
         self.plot.addItem(self.bars, ignoreBounds=True)
         self.marks, self.foot, self.live = (MarkItems(self.plot, z) for z in (5, 6, 8))
-        self.ring = pg.ScatterPlotItem(size=RING, brush=None, useCache=False)
-        self.best_ring = pg.ScatterPlotItem(size=RING - 3, brush=None, useCache=False, symbol="s")
+        self.ring = Dots(size=RING, brush=None, useCache=False)
+        self.best_ring = Dots(size=RING - 3, brush=None, useCache=False, symbol="s")
         self.label = pg.TextItem()
         for item, z in ((self.best_ring, 9), (self.ring, 10), (self.label, 20)):
             item.setZValue(z)
@@ -89,51 +98,65 @@ class TrendPlot:
         self.best_ring.setPen(pg.mkPen(theme.good, width=1.6))
         self.bars.setData(pen=pg.mkPen(theme.muted, width=1.5))
 
-    def show(self, trend: Trend, shown: TrendRun | None, log: bool | None = None, unit: TimeUnit | None = None) -> None:
-        """Draw `trend` with the run `shown`; `log` overrides the choice of a log scale, times are in `unit`.
+    def show(self, trend: Trend, shown: TrendRun | None, log: bool | None = None, unit: TimeUnit | None = None) -> bool:
+        """Draw `trend` with the run `shown`; says whether more than that one is new.
 
-        While runs wait to be read, what was drawn stays.
+        `log` overrides the choice of a log scale, times are in `unit`. While runs wait to be read, what was drawn
+        stays; of many runs one call finds the places, and the next, as it is not `is_whole` before, draws them.
         """
         if trend.waiting:
-            return
+            return False
         self.unit = unit if trend.metric.unit == TIME.unit else None
+        key = shown.record.key if shown is not None else None
         is_added = shown is not None and trend.by_key.get(shown.record.key) is not shown
-        kept = (trend, shown.record.key if shown is not None else None, is_added, self._theme.name)
+        is_over = shown is not None and shown.has_finished
+        kept = (trend, key, is_added, is_over, self._theme.name, self.unit)
         self.trend, self.shown = trend, shown
-        if kept != self._drawn[:4]:
+        if kept[:4] != self._placed:
+            self._placed = kept[:4]
             self._place(trend, shown, is_added)
-        elif is_added and shown is not None:
-            self.runs = [shown if run.record.key == shown.record.key else run for run in self.runs]
+            self.is_whole = len(self.runs) <= AT_ONCE
+            if not self.is_whole:
+                return False
+        elif self._shown_at is not None and shown is not None:
+            self.runs[self._shown_at] = shown
         scale = self._scale(trend, log)
-        if (*kept, scale) != self._drawn:
+        is_new, self.is_whole = (*kept, scale) != self._drawn or not self.is_whole, True
+        if is_new:
             self._drawn, self.scale = (*kept, scale), scale
-            self._draw(trend)
+            self._draw()
+            self._name_axes(trend)
         self._draw_shown()
-        self._name_axes(trend)
+        return is_new
 
     def _place(self, trend: Trend, shown: TrendRun | None, is_added: bool) -> None:
         """Find where everything stands along the axis, and what is found of it."""
         runs = [*trend.runs, *trend.failed]
         if is_added and shown is not None:
-            runs = [*(run for run in runs if run.record.key != shown.record.key), shown]
+            runs = [*(run for run in runs if run.order != shown.order), shown]
         self.runs = sorted(runs, key=lambda run: run.order)
-        self.looks = looks_of({run.series for run in self.runs})
+        self.hollow = Hollow(shown)
+        self.looks = looks_of({alike.series for alike in {id(run.alike): run.alike for run in self.runs}.values()})
         self.places = places_of(self.runs, trend.along)
-        self.best = best_of(trend, shown)
-        self.levels = levels_of(trend, shown, self.places, self.runs)
+        self.best = best_of(trend, shown, self.hollow)
+        self.levels = levels_of(trend, self.hollow, self.places, self.runs)
+        self.paths = paths_of(trend, self.runs, self.places)
+        at = {id(run): i for i, run in enumerate(self.runs)}
+        self._shown_at, self._best_at = at.get(id(shown)), at.get(id(self.best))
         self.axis.set_places(self.places)
 
     def _scale(self, trend: Trend, log: bool | None) -> Scale:
-        values = [*trend.values.tolist(), *(v for level in self.levels for v in (*level.low, *level.high))]
+        values = [float(f(trend.values)) for f in (np.min, np.max) if len(trend.values)]
+        values += [float(v) for level in self.levels for v in (level.low.min(), level.high.max())]
         values += [self.shown.figures["kernel"].value] if self.shown is not None else []
         if trend.metric.unit == TIME.unit:
             return time_scale(values, log, self.unit)
         return plain_scale(values, trend.metric.unit, log)
 
-    def _draw(self, trend: Trend) -> None:
+    def _draw(self) -> None:
         """Everything but the run shown, which alone changes while it goes on."""
         theme, to_axis = self._theme, self.scale.to_axis
-        figures = [run.figures.get("kernel") if run.has_finished else None for run in self.runs]
+        figures = [run.figure if run.has_finished else None for run in self.runs]
         self.y = to_axis([figure.value if figure is not None else np.nan for figure in figures])
         self.bands.show(
             [
@@ -141,42 +164,38 @@ class TrendPlot:
                 for b in self.levels
             ]
         )
-        paths = paths_of(trend, self.runs, self.places)
-        self.lines.show([(p.x, to_axis(p.y), theme.color(self.looks[p.series].token, 150)) for p in paths])
+        self.lines.show([(p.x, to_axis(p.y), theme.color(self.looks[p.series].token, 150)) for p in self.paths])
         self.marks.show(self._marks())
         self._draw_bars(figures)
+        self.best_texts = self._find_best_texts()
 
     def _marks(self) -> list[Marks]:
         """The runs by what they look like."""
-        groups: dict[tuple[str, str, bool], list[int]] = {}
-        for i, run in enumerate(self.runs):
-            if np.isnan(self.y[i]):
-                continue
-            look, is_wrong = self.looks[run.series], "kernel" in run.wrong
-            is_filled = not hollow_reason(run, self.shown)
-            key = ("bad", CROSS, True) if is_wrong else (look.token, look.symbol, is_filled)
-            groups.setdefault(key, []).append(i)
-        size = MARK if len(self.runs) <= MANY else SMALL
-        return [
-            Marks(self.places.x[found], self.y[found], symbol, self._theme.color(token, PALE), is_filled, size)
-            for (token, symbol, is_filled), found in sorted(groups.items(), key=lambda one: one[0][1] == CROSS)
-        ]
+        found: dict[tuple[int, bool], list[int]] = {}
+        for i, (run, y) in enumerate(zip(self.runs, self.y.tolist(), strict=True)):
+            if y == y:  # no NaN
+                found.setdefault((id(run.alike), "kernel" in run.wrong), []).append(i)
+        marks, size = [], MARK if len(self.runs) <= MANY else SMALL
+        for (_, is_wrong), members in sorted(found.items(), key=lambda one: one[0][1]):
+            run = self.runs[members[0]]
+            look = self.looks[run.series]
+            color = self._theme.color("bad" if is_wrong else look.token, PALE)
+            symbol, is_filled = CROSS if is_wrong else look.symbol, is_wrong or not self.hollow.reason(run)
+            marks.append(Marks(self.places.x[members], self.y[members], symbol, color, is_filled, size))
+        return marks
 
     def _draw_bars(self, figures: Sequence[Figure | None]) -> None:
-        named = (self.best, self.shown) if len(self.runs) > MANY else self.runs
-        wanted = {id(run) for run in named}
-        known = [
-            (self.places.x[i], figure.value, *figure.bar)
-            for i, (run, figure) in enumerate(zip(self.runs, figures, strict=True))
-            if figure is not None and figure.bar is not None and id(run) in wanted
-        ]
+        wanted = [i for i in (self._best_at, self._shown_at) if i is not None]
+        wanted = wanted if len(self.runs) > MANY else list(range(len(self.runs)))
+        known = [(self.places.x[i], f.value, *f.bar) for i in wanted for f in (figures[i],) if f is not None and f.bar]
         x, middle, low, high = np.array(known).reshape(-1, 4).T
         at = self.scale.to_axis(middle)
         self.bars.setData(x=x, y=at, top=self.scale.to_axis(high) - at, bottom=at - self.scale.to_axis(low))
+        ends = [v for level in self.levels for v in (level.low.min(), level.high.max())]
+        self._ends = self.scale.to_axis([*low.tolist(), *high.tolist(), *ends])
 
     def _draw_shown(self) -> None:
-        shown = self.shown
-        i = next((i for i, run in enumerate(self.runs) if run is shown), None) if shown is not None else None
+        shown, i = self.shown, self._shown_at
         if shown is None or i is None:
             self.live.show([])
             self.ring.setData([], [])
@@ -192,6 +211,8 @@ class TrendPlot:
 
     def set_range(self) -> None:
         """Show all runs and their bars; from zero when that costs no more than half of a linear axis."""
+        if not self.is_whole:
+            return
         low, high = self.places.ends
         margin = (high - low) * RING / 2 / max(4.0 * RING, self.plot.vb.width())
         self.plot.setXRange(low - margin, high + margin, padding=0)
@@ -209,10 +230,8 @@ class TrendPlot:
         self._place_label()
 
     def _seen(self) -> FloatArray:
-        ends = [v for level in self.levels for v in (*level.low, *level.high)]
-        if len(self.runs) <= MANY:
-            ends += [end for run in self.runs for f in (run.figures.get("kernel"),) if f for end in f.bar or ()]
-        return np.r_[self.y[np.isfinite(self.y)], self.scale.to_axis(ends)]
+        seen: FloatArray = np.concatenate([self.y[np.isfinite(self.y)], self._ends])
+        return seen
 
     def _place_foot(self) -> None:
         """The runs that failed, where the axis begins."""
@@ -225,8 +244,7 @@ class TrendPlot:
 
     def _place_label(self) -> None:
         """The best run's tile and figure, at the side of its mark where there is room."""
-        best, texts = self.best, self.best_texts()
-        i = next((i for i, run in enumerate(self.runs) if run is best), None)
+        best, texts, i = self.best, self.best_texts, self._best_at
         self.label.setVisible(bool(texts) and i is not None)
         if best is None or i is None or not texts:
             self.best_ring.setData([], [])
@@ -234,19 +252,19 @@ class TrendPlot:
         x, y = float(self.places.x[i]), float(self.y[i])
         self.best_ring.setData([x], [y])
         (left, right), (low, high) = self.plot.vb.viewRange()
-        text = longest(texts, float(self.plot.vb.width()) - 10, text_width)
-        share = text_width(text) / max(1.0, float(self.plot.vb.width()))
-        place = min(1.0, max(0.0, (x - left) / max(1e-9, right - left)))
-        anchor = min(1.0, max(0.0, (place - (1 - share)) / share if place > 0.5 else place / share))
-        is_above = y < (low + high) / 2
-        self.label.setText(text)
+        room, height = float(self.plot.vb.width()), max(1.0, float(self.plot.vb.height()))
+        self.label.setText(longest(texts, room - 10, text_width))
         self.label.setColor(self._theme.good)
-        self.label.fill = pg.mkBrush(self._theme.color("surface", 215))
-        off = (RING / 2) * (high - low) / max(1.0, float(self.plot.vb.height()))
-        self.label.setAnchor((min(max(anchor, 0.02), 0.98), 1.0 if is_above else 0.0))
+        self.label.fill = pg.mkBrush(self._theme.color("surface", 200))
+        width = float(self.label.boundingRect().width())
+        place = (x - left) / max(1e-9, right - left) * room
+        begin = min(max(0.0, place - width / 2), max(0.0, room - width))
+        is_above = y < (low + high) / 2
+        off = RING / 2 * (high - low) / height
+        self.label.setAnchor(((place - begin) / width, 1.0 if is_above else 0.0))
         self.label.setPos(x, y + (off if is_above else -off))
 
-    def best_texts(self) -> tuple[str, ...]:
+    def _find_best_texts(self) -> tuple[str, ...]:
         """What is said of the best run, from the longest to the shortest; nothing where there is none beside others."""
         best, trend = self.best, self.trend
         if best is None or trend is None or len(trend.runs) < 2:
@@ -275,19 +293,21 @@ class TrendPlot:
         self.axis.set_names(*(names if along.frees(trend.kind).protocol else [what, along.title]))
         left = self.plot.getAxis("left")
         left.log = self.scale.log
-        figures = [f for run in self.runs for f in (run.figures.get("kernel"),) if f is not None and run is not None]
+        figures = [run.figure for run in self.runs if run.figure is not None]
         left.setStyle(showValues=bool(figures))
         unit = " ".join(filter(None, (self.scale.unit, "(log)" if self.scale.log else "")))
-        if figures or not self.runs:
+        if figures or not (trend.runs or trend.others):
             kinds = _kind_names(figures, trend)
-            left.set_names(*(", ".join(filter(None, (kind, unit if kind != unit else ""))) for kind in kinds), unit)
+            left.set_names(
+                *(", ".join(filter(None, (kind if kind != self.scale.unit else "", unit))) for kind in kinds), unit
+            )
         else:
             left.set_names(f"{trend.metric.title}: not known of these runs", "not known of these runs", "not known")
 
     def hit(self, scene_position: QPointF) -> list[TrendRun]:
         """The run whose mark is nearest to the mouse, and those that lie as good as on it; nothing over none."""
         box: Any = self.plot.vb
-        if not self.runs or not box.sceneBoundingRect().contains(scene_position):
+        if not self.runs or not self.is_whole or not box.sceneBoundingRect().contains(scene_position):
             return []
         position, (width, height) = box.mapSceneToView(scene_position), box.viewPixelSize()
         low, high = box.viewRange()[1]
@@ -302,7 +322,7 @@ class TrendPlot:
 def _kind_names(figures: Sequence[Figure], trend: Trend) -> tuple[str, ...]:
     """What the points of a trend are, and the same in fewer words: its runs may be older than the blocks of others."""
     kinds = sorted({figure.kind for figure in figures}) or [MEDIAN]
-    name = " or ".join(kinds)
+    name = " or ".join(filter(None, kinds))
     known = any(figure.bar for figure in figures)
     bars = (f"{name}, bar: 95% interval", f"{name}, bar: 95%") if known else ()
     time = ("time",) if trend.metric is TIME else ()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 from workbench.analysis.metrics import Metric, find_metric
 from workbench.run.events import Failed, Finished
 from workbench.run.measurement import ROLES, Role
 from workbench.run.record import RunRecord
 from workbench.ui.panels.latency.figures import Figure
+from workbench.ui.panels.latency.trend.along import Along
 from workbench.ui.panels.latency.trend.looks import Series
+from workbench.ui.text.cards import baseline_title
 from workbench.words.results import FAILURE_WORDS
 
 TIME = find_metric("figure")  # what the trend is made of unless something else is asked for
@@ -45,37 +48,47 @@ class MadeWith:
         return self.torch, self.triton, self.driver
 
 
+@dataclass(frozen=True)
+class Alike:
+    """What runs have in common that one line joins: kernel and precision, versions, the kind of their figures."""
+
+    series: Series
+    made_with: MadeWith
+    kind: str
+
+    def is_like(self, other: Alike, role: Role) -> bool:
+        """Whether `role` was made with the same versions in both; sources count between runs of one kernel only."""
+        mine, theirs = self.made_with, other.made_with
+        is_same = role != "kernel" or self.series.kernel != other.series.kernel or mine.source == theirs.source
+        return mine.versions == theirs.versions and is_same
+
+
 @dataclass(eq=False)
 class TrendRun:
-    """One run of the trend, the `order`-th of all that are known.
+    """One run of the trend, the `order`-th of all that are known, at the `value` of the x axis.
 
-    `figures` are of what the trend shows, for the roles that have it.
+    `figures` are of what the trend shows, for the roles that have it, and `baseline` is what the kernel was held
+    against. `wrong` are the roles whose output failed its check. What is asked of thousands of runs is kept.
     """
 
     record: RunRecord
     order: int
-    figures: Mapping[Role, Figure] = field(default_factory=dict)
-
-    @cached_property
-    def series(self) -> Series:
-        """The kernel with its precision."""
-        request = self.record.started.request
-        return Series(request.kernel, request.precision)
-
-    @cached_property
-    def made_with(self) -> MadeWith:
-        """The versions and the kernel's source."""
-        return MadeWith.of(self.record)
-
-    @cached_property
-    def wrong(self) -> frozenset[Role]:
-        """Those whose output failed its check."""
-        return frozenset(filter(self.record.is_wrong, ROLES))
+    figures: Mapping[Role, Figure]
+    value: Any
+    alike: Alike
+    baseline: str
+    wrong: frozenset[Role]
+    has_finished: bool
 
     @property
-    def has_finished(self) -> bool:
-        """Whether it came to its end, so that its headline has a time."""
-        return isinstance(self.record.end, Finished)
+    def series(self) -> Series:
+        """The kernel with its precision."""
+        return self.alike.series
+
+    @property
+    def figure(self) -> Figure | None:
+        """The kernel's."""
+        return self.figures.get("kernel")
 
     @property
     def unfinished(self) -> str:
@@ -85,17 +98,28 @@ class TrendRun:
             return "unfinished so far"
         return f"unfinished: {FAILURE_WORDS[end.kind]}" if isinstance(end, Failed) else ""
 
-    def is_like(self, other: TrendRun, role: Role) -> bool:
-        """Whether `role` was made with the same versions in both; sources count between runs of one kernel only."""
-        mine, theirs = self.made_with, other.made_with
-        is_same = role != "kernel" or self.series.kernel != other.series.kernel or mine.source == theirs.source
-        return mine.versions == theirs.versions and is_same
 
-    @property
-    def line_key(self) -> tuple[object, ...]:
-        """What runs that one line joins have in common: kernel and precision, versions, kind of figure."""
-        figure = self.figures.get("kernel")
-        return self.series, self.made_with, figure.kind if figure is not None else ""
+def make_run(record: RunRecord, order: int, figures: Mapping[Role, Figure], along: Along) -> TrendRun:
+    """What the trend needs to know of `record`."""
+    request = record.started.request
+    figure = figures.get("kernel")
+    series = Series(request.kernel, request.precision)
+    return TrendRun(
+        record,
+        order,
+        figures,
+        along.of(record) if along.of is not None else None,
+        _shared(Alike(series, MadeWith.of(record), figure.kind if figure is not None else "")),
+        baseline_title(request, record.backend),
+        frozenset(filter(record.is_wrong, ROLES)),
+        isinstance(record.end, Finished),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _shared(alike: Alike) -> Alike:
+    """The one object of all that are equal, which is compared at once."""
+    return alike
 
 
 def figures_of(record: RunRecord, metric: Metric) -> dict[Role, Figure]:
