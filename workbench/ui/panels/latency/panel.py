@@ -14,6 +14,7 @@ from workbench.analysis.numbers import TimeUnit, time_unit
 from workbench.run.events import Checked, DeviceState, Measured, Rechecked, RunEvent, Samples
 from workbench.run.measurement import ROLES, Latency, Role
 from workbench.run.record import RunRecord
+from workbench.ui.panels.bases.panel import BUDGET_S
 from workbench.ui.panels.bases.plots import PlotPanel
 from workbench.ui.panels.latency.figures import Spread
 from workbench.ui.panels.latency.header import LatencyHeader
@@ -158,17 +159,17 @@ class LatencyPanel(PlotPanel):
         self._history.set_records(records)
         self.mark_stale()
 
-    def tick(self) -> bool:
+    def tick(self, budget_s: float = BUDGET_S) -> bool:
         """Draw as every panel does, but of many runs that are new to the trend read only some in one frame."""
         self._read_s = READ_S
-        drawn = super().tick()
+        drawn = super().tick(budget_s)
         self._read_s = inf
         return drawn
 
     def flush(self) -> None:
         """Draw everything, as for a picture."""
-        if super().tick() and not self.trend_plot.is_whole:
-            super().tick()
+        if super().tick(inf) and not self.trend_plot.is_whole:
+            super().tick(inf)
 
     def draw(self) -> None:
         """Show what has arrived."""
