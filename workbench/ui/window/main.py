@@ -318,6 +318,7 @@ class MainWindow(QMainWindow):
 
     def _on_submitted(self) -> None:
         self._first.waits_for_device = False  # something else runs
+        self._voice.tell(Topic.RESUME)
         self._shown.is_live = True
         self.status.show_busy("Waiting for the engine…")
 
