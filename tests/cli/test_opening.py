@@ -58,16 +58,12 @@ def test_a_mistyped_command_is_named_with_what_is_allowed() -> None:
 @pytest.mark.parametrize("how", [[], ["--session"]], ids=["positional", "--session"])
 @pytest.mark.parametrize("sealed", [False, True], ids=["session", "recording"])
 def test_a_window_opens_with_a_session_or_a_recording(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: list[str], sealed: bool
+    qapp: object, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: list[str], sealed: bool
 ) -> None:
     """The file says which it is, however it is named."""
     if sealed:
         Session(file).seal()
     opened: list[tuple[Path, list[str]]] = []
-
-    class Application:
-        def exec(self) -> int:
-            return 0
 
     def look(window: object) -> None:
         opened.append((window.session_path(), [r.source for r in window.results.records()]))  # type: ignore[attr-defined]
@@ -75,8 +71,7 @@ def test_a_window_opens_with_a_session_or_a_recording(
 
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    make = app.make_application
-    monkeypatch.setattr(app, "make_application", lambda: make() and Application())
+    monkeypatch.setattr("PyQt6.QtWidgets.QApplication.exec", lambda *_: 0)
     monkeypatch.setattr("workbench.ui.window.main.MainWindow.start", lambda window, request: look(window))
     monkeypatch.setattr("workbench.ui.worker.RunWorker.start_ahead", lambda worker: None)
     monkeypatch.setattr("workbench.ui.collector.spare_the_collector", lambda: None)

@@ -76,7 +76,7 @@ class MainWindow(QMainWindow):
         if request is not None:
             self._first.start(request)
         elif self._library.records().where(source=""):
-            self._shown.show_session()
+            self._shown.show_last()
         else:
             self._first.go_on(self._resume, lambda path: self._filing.do(partial(self._files.open, path)), self._voice)
         # After the first frame: the window is not kept from appearing by what the engine says.

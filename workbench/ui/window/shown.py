@@ -87,7 +87,7 @@ class ShownRun:
         """
         self._results.set_records(())  # what was selected is no run of this session
         self._list_runs()
-        if not self._show_last(fill_form=True) and not self._goes_on:
+        if not self.show_last() and not self._goes_on:
             self._show_nothing()
         self.compare_form()
 
@@ -96,7 +96,7 @@ class ShownRun:
         self._library.close_recording(source)
         self._list_runs()
         shown = self._stage.run
-        if shown is not None and shown.source == source and not self._show_last(fill_form=False):
+        if shown is not None and shown.source == source and not self.show_last(fill_form=False):
             self._show_nothing()
         self.compare_form()
 
@@ -113,8 +113,8 @@ class ShownRun:
         self._results.select(record.key)
         self.show(record)
 
-    def _show_last(self, fill_form: bool) -> bool:
-        """Show the last finished run that the session already holds; says whether there is one."""
+    def show_last(self, fill_form: bool = True) -> bool:
+        """Show the session's last finished run, with its settings in the form; says whether there is one."""
         own = reversed(self._library.records().where(source=""))
         last = next((run for run in own if isinstance(run.end, Finished)), None)
         if last is not None:
