@@ -21,6 +21,7 @@ MOUSE = (
         "show it in every panel; right-click to copy it, also as a command line, or to use its settings",
     ),
     ("Ctrl+C in the table", "copy the selected runs, with the units in a header"),
+    ("Ctrl+D, F2, Shift+F2, Del in the table", "star, name, annotate, delete the selected runs; Undo takes it back"),
     ("Right-click the table's header", "choose its columns; drag one to move it, its edge to size it"),
 )
 
