@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def of(problem: Problem) -> RunRecord:
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Problem)])
 def test_runs_that_differ_in_one_value_are_near_and_others_are_not(tmp_path: Path, name: str) -> None:
-    one = {name: OTHERS.get(name, 2 * getattr(PROBLEM, name))}
+    one: dict[str, Any] = {name: OTHERS.get(name, 2 * getattr(PROBLEM, name))}
     two = one | ({"m": 16} if name != "m" else {"n": 64})
     session = Session(tmp_path / "s.tilescope", index=INDEX)
     for problem in (PROBLEM, replace(PROBLEM, **one), replace(PROBLEM, **two)):
