@@ -27,6 +27,7 @@ from workbench.engine.timing.block import block_plan
 from workbench.engine.timing.clocks import Gpu, Launch
 from workbench.engine.timing.looks import WARM_S, Looks
 from workbench.engine.timing.measure import proven_backend, time_block, time_in_turns
+from workbench.engine.waking import Waking
 from workbench.run.environment import DeviceInfo, Provenance
 from workbench.run.events import Comparison, Log, Measured, Progress, Send, Tensors, TileStates
 from workbench.run.measurement import Latency, Measurement, Resources, Role
@@ -49,8 +50,9 @@ class Run:
         monitor: DeviceMonitor | None = None,
         provenance: Provenance = NOTHING_KNOWN,
         looks: Looks | None = None,
+        waking: Waking | None = None,
     ) -> None:
-        """`looks` remembers what was seen in earlier runs of this process."""
+        """`looks` remembers what was seen in earlier runs of this process; `waking` may still go on beside it."""
         self._request = request
         self._problem = request.problem
         self._mode = info.mode
@@ -62,6 +64,7 @@ class Run:
         self._watch = Watch(monitor, request.problem, send)
         self._provenance = provenance
         self._looks = looks or Looks()
+        self._waking = waking
         self._timed_until = 0.0  # by the host's monotonic clock
         self._compiled: Any = None
         self._seconds: dict[str, float] = {}
@@ -161,6 +164,8 @@ class Run:
 
         A dying run still says what the device did.
         """
+        if self._waking is not None:
+            self._waking.wait()
         breakable = launches
         if self._mode == "interpreter":
             breakable = {role: self._stop.interruptible()(launch) for role, launch in launches.items()}

@@ -98,7 +98,7 @@ class Stage:
         """Draw everything that is new, and what fits otherwise once a draw has changed a layout."""
         for _ in range(MOST_DRAWS):
             QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
-            drawn = [panel for panel in self.panels.values() if panel.tick()]
+            drawn = [panel for panel in self.panels.values() if panel.tick(inf)]
             for area in (area for panel in drawn for area in panel.findChildren(PlotArea)):
                 area.settle()
             if not drawn:
