@@ -49,6 +49,8 @@ COMMANDS = (
     Command("quit", "Quit", ("Ctrl+Q",)),
     Command("undo", "Undo", ("Ctrl+Z",), tip="Take back the last change"),
     Command("redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), tip="Make the change that was taken back"),
+    Command("copy_line", "Copy as command line", ("Ctrl+Shift+C",), tip="The command that makes the run of the form"),
+    Command("paste_line", "Paste command line", ("Ctrl+V",), tip="Put a copied python main.py run … into the form"),
     *WORKSPACE_COMMANDS,
     Command("reset", "Reset layout", (), "reset", "Put the docks of this workspace back to their first places"),
     Command("next_area", "Next area", ("F6",), "", "Take the keyboard to the next of form, headline, panels and table"),

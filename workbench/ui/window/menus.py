@@ -17,7 +17,7 @@ from workbench.ui.window.layout.workspaces import WORKSPACES, Workspace
 SEPARATOR, DOCKS, PANEL_PICTURES = "separator", "docks", "panel pictures"
 MENUS = {
     "&File": ("open", "save", "record", "export", SEPARATOR, "screenshot", PANEL_PICTURES, SEPARATOR, "quit"),
-    "&Edit": ("undo", "redo"),
+    "&Edit": ("undo", "redo", SEPARATOR, "copy_line", "paste_line"),
     "&Run": ("run", "stop", "auto", SEPARATOR, "best", "ceilings"),
     "&View": (
         *(command.name for command in WORKSPACE_COMMANDS),

@@ -15,6 +15,7 @@ from workbench.run.record import RunKey, RunRecord
 from workbench.run.request import RunRequest
 from workbench.ui.headline.strip import Headline
 from workbench.ui.panels import PANELS
+from workbench.ui.panels.bases.maps import share_choice
 from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.plots.kept_picture import PlotArea
 from workbench.ui.theme import Theme
@@ -32,6 +33,7 @@ class Stage:
     def __init__(self, theme: Theme) -> None:
         self.headline = Headline(theme)
         self.panels: dict[str, Panel] = {panel.name: panel(theme) for panel in PANELS}
+        share_choice(self.panels.values())
         self.run: RunRecord | None = None
         self._turns = deque(self.panels.values())
         self._drawn: dict[str, float] = {}
