@@ -270,6 +270,8 @@ def test_the_whole_form_fits_its_dock(qtbot: QtBot, theme: str) -> None:
         bar, form = scroll.verticalScrollBar(), scroll.widget()
         assert bar is not None and form is not None
         assert bar.maximum() == 0
+        viewport = scroll.viewport()
+        assert viewport is not None and form.minimumSizeHint().width() <= viewport.width(), "nor is it cut at its side"
         assert scroll.horizontalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         assert form.width() <= LEAST_WIDTH
         for child in form.findChildren(QWidget):

@@ -16,6 +16,7 @@ from workbench.run.events import Checked, Failed
 from workbench.run.request import Problem
 from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.error.panel import ErrorPanel
+from workbench.ui.panels.error.words import worst_text
 from workbench.ui.plots.map_cells import MASKED, NAN
 from workbench.ui.theme import load_theme
 
@@ -249,3 +250,10 @@ def test_large_maps_are_drawn_quickly(panel: ErrorPanel) -> None:
         panel.draw()
 
     assert cost_ms(draw) < 200  # about 22 ms
+
+
+@pytest.mark.parametrize("apart", [1e-2, 3e-7, 2e-10, 4e-15])
+def test_what_was_got_and_what_was_expected_are_told_apart(apart: float) -> None:
+    error = replace(make_record(1).checked[0].error, worst_got=0.1234567 + apart, worst_expected=0.1234567)
+    got, expected = worst_text(error).removeprefix("got ").split(", expected ")
+    assert abs(float(got) - float(expected)) == pytest.approx(apart, rel=0.1)

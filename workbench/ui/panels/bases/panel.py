@@ -33,6 +33,7 @@ class Panel(QWidget):
     rest_s: ClassVar[float] = 0.0  # the least time between two draws of what arrives during a run
 
     commandRequested = pyqtSignal(str)  # a name in COMMANDS, of what the panel offers to do
+    recordChosen = pyqtSignal(object)  # RunRecord, of a run that the whole window is to show
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
