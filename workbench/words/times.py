@@ -91,10 +91,10 @@ def parts_text(interval: Interval) -> str:
     return f"{plus_minus(interval.sampling)} by these samples{allowed}"
 
 
-def interval_range_text(latency: Latency) -> str:
+def interval_range_text(latency: Latency, unit: TimeUnit | None = None) -> str:
     """The 95% interval of the median with its unit; "" without one."""
     interval = interval_of(latency)
-    return "" if interval is None else format_range(interval.low, interval.high)
+    return "" if interval is None else format_range(interval.low, interval.high, unit)
 
 
 def half_width_text(latency: Latency) -> str:

@@ -10,6 +10,7 @@ from PyQt6.QtGui import QAction, QGuiApplication, QKeySequence, QMouseEvent, QPa
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
 
 from workbench.analysis.listing.filter import Filter
+from workbench.asking.line import command_line
 from workbench.export.files import tsv_text
 from workbench.run.kept.marks import Marks
 from workbench.run.record import RunKey, RunRecord
@@ -190,6 +191,14 @@ class ResultsTable(QWidget):
         if rows and clipboard is not None:
             clipboard.setText(tsv_text(self._in_rows(rows)))
 
+    def copy_lines(self) -> None:
+        """Put the commands that repeat the selected runs on the clipboard, a line each."""
+        clipboard = QGuiApplication.clipboard()
+        if clipboard is not None:
+            clipboard.setText(
+                "\n".join(command_line(record.started.request) for record in self._in_rows(self._selected_rows()))
+            )
+
     def _build(self) -> None:
         view = self._view
         view.setAccessibleName(self.title)
@@ -232,6 +241,8 @@ class ResultsTable(QWidget):
             QAction(text, self) for text in ("Use these settings", "Copy", "Copy all", "Export…")
         )
         self._export.triggered.connect(self.exportRequested)
+        self._copy_line = QAction("Copy as command line", self)
+        self._copy_line.triggered.connect(self.copy_lines)
         self._use.triggered.connect(self._request_settings)
         self._copy_some.triggered.connect(self.copy_selected)
         self._copy_some.setShortcut(QKeySequence.StandardKey.Copy)
@@ -253,10 +264,11 @@ class ResultsTable(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._use.setEnabled(self.selected() is not None)
-        self._copy_some.setEnabled(self.selected() is not None)
+        for action in (self._copy_some, self._copy_line):
+            action.setEnabled(self.selected() is not None)
         for action in (self._copy_all, self._export):
             action.setEnabled(self._runs.rowCount() > 0)
-        menu.addActions([self._use, self._copy_some, self._copy_all, self._export])
+        menu.addActions([self._use, self._copy_line, self._copy_some, self._copy_all, self._export])
         if self.marking is not None:
             self.marking.refresh()
             menu.addSeparator()

@@ -148,7 +148,7 @@ def test_how_launches_were_taken_is_said_in_the_panel_of_the_usual_window(panel:
 def test_failure_without_samples_is_a_card(panel: LatencyPanel) -> None:
     feed(panel, make_record(problem=PROBLEM, failure=Failed("resources", "too much", "smaller tiles")))
     assert not panel.stack.shows_plots
-    assert "What to try" in panel.stack.card.label.text()
+    assert "Try: smaller tiles" in panel.stack.card.label.text()
 
 
 def test_auto_scale_follows_the_medians_and_can_be_overridden(panel: LatencyPanel) -> None:

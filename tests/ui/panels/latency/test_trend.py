@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from itertools import pairwise
+from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,6 +33,7 @@ from workbench.ui.panels.latency.trend.history import History
 from workbench.ui.panels.latency.trend.looks import TOKENS, Series, looks_of
 from workbench.ui.panels.latency.trend.places import places_of
 from workbench.ui.panels.latency.trend.plot import RING
+from workbench.ui.panels.latency.trend.runs import figures_of
 from workbench.ui.text.fit import text_width
 from workbench.ui.theme import THEME_NAMES, load_theme
 
@@ -46,15 +49,21 @@ def panel(qtbot: QtBot) -> LatencyPanel:
     return panel
 
 
-def cold(number: int, tile: TileConfig | None = None, us: float = 380.0, **request: object) -> RunRecord:
+def cold(number: int, tile: TileConfig | None = None, us: float = 380.0, **request: Any) -> RunRecord:
     """A run under `cold`; `request` changes what it was asked for, a field of the problem included."""
     record = make_record(number, PROBLEM, tile, us, protocol="cold")
     asked = record.started.request
     of_problem = {name: value for name, value in request.items() if hasattr(asked.problem, name)}
     others = {name: value for name, value in request.items() if name not in of_problem}
-    problem = replace(asked.problem, **of_problem)  # type: ignore[arg-type]
-    asked = replace(asked, problem=problem, **others)  # type: ignore[arg-type]
+    problem = replace(asked.problem, **of_problem)
+    asked = replace(asked, problem=problem, **others)
     return replace(record, started=replace(record.started, request=asked))
+
+
+def draw_all(panel: LatencyPanel) -> None:
+    """Draw until nothing is left, as for a picture."""
+    while panel.tick(inf):
+        pass
 
 
 def stopped(record: RunRecord) -> RunRecord:
@@ -78,9 +87,9 @@ def show(panel: LatencyPanel, records: Sequence[RunRecord], shown: int = -1, alo
     panel.along_box.setCurrentIndex([one.name for one in ALONG].index(name))
     panel.set_history(records)
     panel.show_run(records[shown])
-    panel.flush()
+    draw_all(panel)
     QApplication.processEvents()
-    panel.flush()
+    draw_all(panel)
 
 
 def drawn(panel: LatencyPanel) -> list[int]:
@@ -136,8 +145,8 @@ OTHER_VALUES = {
 def test_another_problem_is_drawn_only_along_the_field_in_which_it_differs(
     panel: LatencyPanel, along: Along, name: str
 ) -> None:
-    more = {"kv_heads": 2} if name == "heads" else {"heads": 2} if name == "kv_heads" else {}
-    base = {"heads": 2, "kv_heads": 2} if name == "kv_heads" else {}
+    more: dict[str, Any] = {"kv_heads": 2} if name == "heads" else {"heads": 2} if name == "kv_heads" else {}
+    base: dict[str, Any] = {"heads": 2, "kv_heads": 2} if name == "kv_heads" else {}
     show(panel, [cold(1, **{**base, **more, name: OTHER_VALUES[name]}), cold(2, **base)], along=along)
     assert drawn(panel) == ([1, 2] if along.name == name else [2])
     assert (panel.trend_plot.best is None) == (not along.keeps_kind)
@@ -340,7 +349,7 @@ def test_a_run_has_no_point_on_a_trend_of_averages_before_it_has_its_own(panel: 
     earlier, record = make_record(1, PROBLEM), make_record(2, PROBLEM, TileConfig(64, 16))
     panel.set_history([earlier])
     grow(panel, record.started, Samples("kernel", np.array([5.0, 6.0])))
-    panel.flush()
+    draw_all(panel)
     assert panel.shown is not None and drawn(panel) == [1]
 
 
@@ -430,15 +439,12 @@ def test_one_more_run_reads_no_other_again(monkeypatch: pytest.MonkeyPatch) -> N
     records = [replace(base, run_id=i) for i in range(1, 51)]
     history.set_records(records)
     assert len(history.trend(base).runs) == 50
-    from workbench.ui.panels.latency.trend import history as module
-
-    figures_of = module.figures_of
 
     def count(record: RunRecord, metric: Metric) -> object:
         read.append(record.run_id)
         return figures_of(record, metric)
 
-    monkeypatch.setattr(module, "figures_of", count)
+    monkeypatch.setattr("workbench.ui.panels.latency.trend.history.figures_of", count)
     history.set_records([*records, replace(base, run_id=51)])
     assert len(history.trend(base).runs) == 51 and read == [51]
     history.set_records(records[1:])

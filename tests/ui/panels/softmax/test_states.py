@@ -63,7 +63,7 @@ def test_split_borders_are_the_multiples_of_the_splits_tiles() -> None:
 
 def test_hover_says_head_split_row_tile_and_keys() -> None:
     lines = head_states(title="batch 1, head 2").hover_lines(63, 5)
-    assert lines[:2] == ["batch 1, head 2 · split 1 of 2", "row 63 · tile 5 · keys [80, 96)"]
+    assert lines[:2] == ["batch 1, head 2 · split 2 of 2", "row 63 · tile 5 · keys [80, 96)"]
     assert [line.split(" <b>")[0] for line in lines[2:]] == ["m", "l", "tile max"]
 
 

@@ -99,10 +99,6 @@ class Panel(QWidget):
         finally:
             self.budget_s = inf
 
-    def flush(self) -> None:
-        """Draw all that changed if somebody can see it, however long it takes."""
-        self.tick(inf)
-
     def draw_now(self) -> bool:
         """Draw if something changed, seen or not, as for a picture; says whether it did."""
         stale, self._stale = self._stale, False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil, inf
+from math import ceil
 
 import numpy as np
 from PyQt6.QtCore import QPointF
@@ -14,7 +14,6 @@ from workbench.analysis.numbers import TimeUnit, time_unit
 from workbench.run.events import Checked, DeviceState, Measured, Rechecked, RunEvent, Samples
 from workbench.run.measurement import ROLES, Latency, Role
 from workbench.run.record import RunRecord
-from workbench.ui.panels.bases.panel import BUDGET_S
 from workbench.ui.panels.bases.plots import PlotPanel
 from workbench.ui.panels.latency.figures import Spread
 from workbench.ui.panels.latency.header import LatencyHeader
@@ -44,7 +43,7 @@ EMPTY = Empty(
     "This run took no launch times.",
 )
 STRETCHES = (9, 3, 11)  # launches, their distribution, the trend
-READ_S = 0.006  # of a frame for runs of the trend that are not read yet
+READ_SHARE = 0.5  # of a frame's budget, for runs of the trend that are not read yet
 SCALES = {"Auto scale": None, "Linear": False, "Log": True}
 
 
@@ -71,7 +70,6 @@ class LatencyPanel(PlotPanel):
         over = [f"over: {along.title}" for along in ALONG]
         self.along_box = self._box(over, "Trend over", "What the trend's runs stand over: their order, or a field")
         self.legend = SpanLine()
-        self._read_s = inf
         # As wide as what they say: the longest name must not take the legend's room while another is chosen.
         for box in (self.metric_box, self.along_box):
             box.currentTextChanged.connect(self._fit_boxes)
@@ -159,18 +157,6 @@ class LatencyPanel(PlotPanel):
         self._history.set_records(records)
         self.mark_stale()
 
-    def tick(self, budget_s: float = BUDGET_S) -> bool:
-        """Draw as every panel does, but of many runs that are new to the trend read only some in one frame."""
-        self._read_s = READ_S
-        drawn = super().tick(budget_s)
-        self._read_s = inf
-        return drawn
-
-    def flush(self) -> None:
-        """Draw everything, as for a picture."""
-        if super().tick(inf) and not self.trend_plot.is_whole:
-            super().tick(inf)
-
     def draw(self) -> None:
         """Show what has arrived."""
         shown = self.shown
@@ -200,7 +186,7 @@ class LatencyPanel(PlotPanel):
 
     def _trend(self, shown: LatencyRun) -> Trend:
         metric, along = METRICS[self.metric_box.currentIndex()], ALONG[self.along_box.currentIndex()]
-        return self._history.trend(shown.record, metric, along, self._read_s)
+        return self._history.trend(shown.record, metric, along, READ_SHARE * self.budget_s)
 
     def _show_launches(
         self, launches: Mapping[Role, Launches], latencies: Mapping[Role, Latency], protocol: str

@@ -66,7 +66,6 @@ class SoftmaxPanel(MapPanel):
         self.field_box.addItems(list(FIELDS))
         self.field_box.setAccessibleName("State")
         self.part, self.legend, self.readout, self.caption = SpanLine(), SpanLine(), SpanLine(), SpanLine()
-        self._head: int | None = None  # the head that was chosen; it stays from run to run where it can
         self._shown: HeadStates | None = None
         self._facts: MapFacts | None = None
         self._lay_out_plots()
@@ -111,7 +110,6 @@ class SoftmaxPanel(MapPanel):
         self.view.clicked.connect(self._on_click)
         self.view.pooled.connect(self._name_row)
         self.field_box.currentIndexChanged.connect(self.redraw)
-        self.head_box.chosen.connect(self._on_head)
 
     def begin(self) -> None:
         """Forget the row that was held."""
@@ -153,7 +151,7 @@ class SoftmaxPanel(MapPanel):
             self.stack.show_reason(EMPTY, self.run)
 
     def _head_states(self, states: TileStates, count: int) -> HeadStates:
-        index = self.head_box.show_heads(self.problem, states.heads, count, self._head)
+        index = self.head_box.show_heads(self.problem, states.heads, count, *self.wanted_heads())
         title = head_text(self.problem, self.head_box.number()) if self.problem.total_heads > 1 else ""
         return HeadStates(self.problem, states, index, title)
 
@@ -251,9 +249,6 @@ class SoftmaxPanel(MapPanel):
         self.pinned = not self.pinned
         self._row, self._tile = row, tile
         self.mark_stale()
-
-    def _on_head(self) -> None:
-        self._head = self.head_box.number()
 
     def apply_theme(self, theme: Theme) -> None:
         super().apply_theme(theme)

@@ -101,7 +101,7 @@ class HeadStates:
         ]
         above = [self.title] if self.title else []
         if len(self.borders):
-            above.append(f"split {tile // states.split_tiles} of {len(self.borders) + 1}")
+            above.append(f"split {tile // states.split_tiles + 1} of {len(self.borders) + 1}")
         lines = [" · ".join(line) for line in (above, where) if line]
         if self.is_masked(row, tile):
             return [*lines, MASKED_TEXT]
