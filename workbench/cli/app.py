@@ -10,7 +10,6 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
@@ -43,8 +42,18 @@ NO_DISPLAY = (
 )
 
 
-def open_window(preset: Preset | None, session: Path | None, size: tuple[int, int] | None, theme: str | None) -> int:
-    """Open the window and stay until it is closed. Raises UsageError where no window can be opened."""
+def open_window(
+    preset: Preset | None,
+    session: Path | None,
+    size: tuple[int, int] | None,
+    theme: str | None,
+    file: Path | None = None,
+) -> int:
+    """Open the window and stay until it is closed. Raises UsageError where no window can be opened.
+
+    `session` is gone on with, and made if it is not there; `file` must be there. Either may be a recording, whose runs
+    are shown beside a new session.
+    """
     if not _has_display():
         raise UsageError(NO_DISPLAY)
     _check_libraries()
@@ -55,16 +64,22 @@ def open_window(preset: Preset | None, session: Path | None, size: tuple[int, in
     app = make_application()
     settings = QSettings("Tilescope", "Tilescope")
     theme = theme or str(settings.value("theme", "dark"))
-    if session is not None:
-        with refusing(SessionError):  # now, and not after the first run
-            Session(session).check()
-    window = make_window(Session(session or _default_session()), settings, theme, engine_ahead=True)
+    asked = file or session
+    with refusing(SessionError):  # now, and not after the first run
+        is_recording = asked is not None and (asked is file or asked.exists()) and Session(asked).is_sealed()
+        if asked is not None and not is_recording:
+            Session(asked).check()
+    kept_in = Session(asked if asked and not is_recording else _default_session())
+    window = make_window(kept_in, settings, theme, engine_ahead=True)
     _survive_errors(window)
     if size is not None:
         window.resize(*size)
     signal.signal(signal.SIGINT, lambda number, frame: window.close())  # Ctrl+C in the terminal
     window.show()
     spare_the_collector()
+    if asked is not None and is_recording:
+        with refusing(SessionError):
+            window.open_recording(asked)
     window.start(RunRequest(preset.problem, preset.tile, rtol=preset.rtol, atol=preset.atol) if preset else None)
     status = app.exec()
     _destroy(window)
@@ -262,17 +277,13 @@ def _on_qt_message(kind: object, context: object, message: str | None) -> None:
 
 
 def _default_session() -> Path:
-    """A new file in the user's data folder; nothing is written before the first run has ended."""
-    from PyQt6.QtCore import QStandardPaths
+    """A new file in the user's data folder."""
+    from workbench.ui.window.sessions.opening import new_session_path, sessions_folder
 
-    base = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericDataLocation)
-    folder = Path(base, "tilescope", "sessions")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="tilescope-"))
-        note(f"{base} cannot be written; this session's runs are kept in {folder}")
-    return folder / f"{datetime.now():%Y-%m-%d-%H%M%S}-{os.getpid()}{SUFFIX}"
+    folder = sessions_folder()
+    if folder.name != "sessions":
+        note(f"the user's data folder cannot be written; this session's runs are kept in {folder}")
+    return new_session_path(folder)
 
 
 def _has_display() -> bool:

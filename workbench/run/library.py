@@ -39,12 +39,39 @@ class Library:
         self._recordings: dict[str, Session] = {}
         self._marks: dict[RunKey, Marks] = {}
         self._unsaved: dict[RunKey, RunRecord] = {}
+        self._copied: set[RunKey] = set()  # to another file
         self._own: dict[RunKey, RunRecord] = {}
         self._held = Held()
         self._listing = Listing((), self._column)
+        self.use(session)
+
+    def use(self, session: Session) -> None:
+        """Go on with another session; recordings stay open beside it.
+
+        Raises SessionError, and leaves all as it is, if that cannot be used, or some runs of this one are in no file.
+        """
+        if at_risk := len(self._unsaved.keys() - self._copied):
+            held = "1 run" if at_risk == 1 else f"{at_risk} runs"
+            raise SessionError(f"{held} of this session could not be written; File > Save session as… keeps them first")
+        session.index = self.session.index
+        numbers: list[int] = []
         if session.path.exists():
             session.check()
-            self._take_in(session, session.numbers())
+            numbers = session.numbers()
+            session.marks()
+        self.session = session
+        for runs in (self._own, self._unsaved):
+            runs.clear()
+        self._copied.clear()
+        self._held.forget("")
+        self._listing = Listing((key for key in self._listing.keys if key.source), self._column)
+        self._marks = {key: marks for key, marks in self._marks.items() if key.source}
+        if numbers:
+            self._take_in(session, numbers)
+
+    def recordings(self) -> dict[str, Path]:
+        """The recordings that are open: what their runs say that they come from, and their files."""
+        return {source: recording.path for source, recording in self._recordings.items()}
 
     def records(self) -> Runs:
         """Every run that is not deleted, in the order in which they came, without its maps and states."""
@@ -75,6 +102,8 @@ class Library:
             return replace(lost, source=key.source)
 
     def _session_of(self, key: RunKey) -> Session:
+        if key.source and key.source not in self._recordings:
+            raise SessionError(f"run {key.number} is of {key.source}, which is closed")
         return self._recordings[key.source] if key.source else self.session
 
     def add(self, record: RunRecord, saved: bool) -> RunRecord:
@@ -190,6 +219,7 @@ class Library:
         if lost:
             saved = f"saved {len(own) - len(lost)} run(s) to {path}" if len(lost) < len(own) else "saved nothing"
             raise SessionError(f"{saved}; no longer in the session's file: {', '.join(lost)}")
+        self._copied.update(own)
         return Copied(len(own), len(every) - len(own))
 
     def _copy(self, keys: list[RunKey], target: Session, sealed: bool, path: Path) -> list[str]:

@@ -99,6 +99,14 @@ class Session:
         with self._open(write=True) as db:
             db.execute("insert or replace into meta values ('sealed', 'yes')")
 
+    def is_sealed(self) -> bool:
+        """Whether the file is a recording. Raises SessionError if it is not there, or is no session."""
+        if not self.path.is_file():
+            reason = "it is a folder" if self.path.is_dir() else "there is no such file"
+            raise SessionError(f"{self.path} cannot be opened: {reason}; allowed is a {SUFFIX} file", reason)
+        with self._open() as db:
+            return db.execute("select 1 from meta where name = 'sealed'").fetchone() is not None
+
     def marks(self) -> dict[int, Marks]:
         """What was said of runs, by their number. Raises SessionError if the file cannot be read."""
         with self._open() as db:

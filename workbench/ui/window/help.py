@@ -10,6 +10,8 @@ from workbench.ui.window.actions import COMMANDS
 
 MOUSE = (
     ("Up, Down in a field", "the next value; block sizes and warps step through powers of two"),
+    ("Tab", "the next field, list or plot; F6 goes to the next area, where the keyboard was in it"),
+    ("Arrows in a plot", "move a cross that reads as the mouse does, with Shift in larger steps; Enter clicks there"),
     ("Wheel on a plot", "zoom; drag to move, double-click to see all"),
     ("Hover a plot", "the value under the cursor"),
     ("Hover the strip under the latency plots", "clock, power and temperature at that time"),

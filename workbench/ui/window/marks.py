@@ -29,11 +29,16 @@ class MarksControl:
         self._library = library
         self._results = results
         self._bring = bring
-        self.marking = results.marking = Marking(library, undo.add_stack(results), results, results.selected_keys)
+        self._steps = undo.add_stack(results)
+        self.marking = results.marking = Marking(library, self._steps, results, results.selected_keys)
         self.marking.changed.connect(shown.take_marks)
         self.marking.said.connect(say)
         results.filterChanged.connect(shown.list_history)
         commands.connect(filter=self.open_filter, deleted=self.show_deleted)
+
+    def forget(self) -> None:
+        """Take back nothing of a session that was left: the next one has runs of the same numbers."""
+        self._steps.clear()
 
     def open_filter(self) -> None:
         """Let runs be asked for."""
