@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, Q
 from workbench.export.files import tsv_text
 from workbench.run.record import RunKey, RunRecord
 from workbench.ui.places import Place
+from workbench.ui.runs.choice import Choice
 from workbench.ui.runs.columns import COLUMNS
 from workbench.ui.runs.model import RunsModel, RunsProxy
 from workbench.ui.text.whole_words import WholeWords
@@ -60,6 +61,8 @@ class ResultsTable(QWidget):
     recordSelected = pyqtSignal(object)  # RunRecord
     settingsRequested = pyqtSignal(object)  # RunRequest
     exportRequested = pyqtSignal()
+    recordsChosen = pyqtSignal(object)  # tuple[RunRecord, ...], in the order of choosing
+    referenceRequested = pyqtSignal(object)  # RunRecord
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -160,6 +163,7 @@ class ResultsTable(QWidget):
         selection = view.selectionModel()
         assert selection is not None
         selection.currentRowChanged.connect(self._announce)
+        Choice(view, lambda row: self._in_rows([row])[0]).changed.connect(self.recordsChosen)
         self._style_header()
         self._make_actions()
         layout = QVBoxLayout(self)
@@ -206,9 +210,10 @@ class ResultsTable(QWidget):
             self._sized.add(section)
 
     def _make_actions(self) -> None:
-        self._use, self._copy_some, self._copy_all, self._export = (
-            QAction(text, self) for text in ("Use these settings", "Copy", "Copy all", "Export…")
+        self._use, self._refer, self._copy_some, self._copy_all, self._export = (
+            QAction(text, self) for text in ("Use these settings", "Set as reference", "Copy", "Copy all", "Export…")
         )
+        self._refer.triggered.connect(lambda: self.referenceRequested.emit(self.selected()))
         self._export.triggered.connect(self.exportRequested)
         self._use.triggered.connect(self._request_settings)
         self._copy_some.triggered.connect(self.copy_selected)
@@ -252,10 +257,11 @@ class ResultsTable(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._use.setEnabled(self.selected() is not None)
+        self._refer.setEnabled(self.selected() is not None)
         self._copy_some.setEnabled(self.selected() is not None)
         for action in (self._copy_all, self._export):
             action.setEnabled(self._proxy.rowCount() > 0)
-        menu.addActions([self._use, self._copy_some, self._copy_all, self._export])
+        menu.addActions([self._use, self._refer, self._copy_some, self._copy_all, self._export])
         viewport = self._view.viewport()
         assert viewport is not None
         menu.popup(viewport.mapToGlobal(position))

@@ -20,6 +20,7 @@ from workbench.ui.files.filing import Filing
 from workbench.ui.files.pictures import DEFAULT_SCALE, take_picture
 from workbench.ui.form.controls import Controls
 from workbench.ui.panels.bases.panel import Panel
+from workbench.ui.panels.compare.panel import ComparePanel
 from workbench.ui.places import Docked
 from workbench.ui.runs.table import ResultsTable
 from workbench.ui.sizes import DEFAULT_SIZE, LEAST_SIZE
@@ -27,6 +28,7 @@ from workbench.ui.theme import Theme, apply_theme, load_theme
 from workbench.ui.window import help as help_texts
 from workbench.ui.window.actions import Actions
 from workbench.ui.window.ceilings import CeilingsControl
+from workbench.ui.window.comparing import Comparing
 from workbench.ui.window.control import RunControl
 from workbench.ui.window.docks import Docks
 from workbench.ui.window.first_run import FirstRun
@@ -177,6 +179,8 @@ class MainWindow(QMainWindow):
         self._first = FirstRun(self.controls, self._runs, self._library)
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._say)
         setup = self.docks.dock(self.controls.name)
+        compare = self._stage.panels[ComparePanel.name]
+        self._comparing = Comparing(self.results, compare, self.docks.dock(compare.name), self._runs.submit)
         self._shown = ShownRun(self._library, self.results, self._stage, self.controls, setup, self._say)
 
     def _contents(self) -> tuple[Docked, ...]:

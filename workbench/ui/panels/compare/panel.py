@@ -1,0 +1,202 @@
+"""ComparePanel: the runs chosen in the table beside each other, against one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import pyqtgraph as pg
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+
+from workbench.analysis.comparison import LEAST_RUNS, MOST_RUNS, request_in_turns
+from workbench.run.record import RunKey, RunRecord
+from workbench.ui.panels.bases.panel import Panel
+from workbench.ui.panels.compare.grid import ComparisonGrid
+from workbench.ui.panels.compare.shares import SharesPlot, legend
+from workbench.ui.panels.compare.work import Work
+from workbench.ui.places import Place
+from workbench.ui.text.cards import PlotStack, swatch
+from workbench.ui.theme import Theme
+from workbench.words.comparing import Compared, compared
+
+ASK = f"Choose {LEAST_RUNS} to {MOST_RUNS} runs in the table: Ctrl-click adds one, Shift-click all up to it."
+TOO_MANY = f"More than {MOST_RUNS} runs are chosen. {ASK}"
+
+
+class ComparePanel(Panel):
+    """What differs between the chosen runs, their figures against the reference, and their launches over one axis.
+
+    The first run that was chosen and measured is the reference, until another is set; that one stays it, and stands
+    first, whichever runs are chosen. `turnsRequested` carries a RunRequest that measures two of them in turns.
+    """
+
+    name = "compare"
+    title = "Compare"
+    place = Place.UPPER
+    shows_run = False
+
+    turnsRequested = pyqtSignal(object)  # RunRequest
+    referenceChanged = pyqtSignal(object)  # RunRecord, or None
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self.found: Compared | None = None
+        self.reference: RunRecord | None = None
+        self._chosen: tuple[RunRecord, ...] = ()
+        self._work: Work[Compared] = Work()
+        self.answer, self.legend = QLabel(), QLabel()
+        self.grid, self.shares = ComparisonGrid(theme), SharesPlot(theme)
+        self.references, self.turns = QComboBox(), QPushButton("Measure in turns")
+        self.views, self.pages = QTabBar(), QStackedWidget()
+        self.graphics = pg.GraphicsLayoutWidget()
+        self.stack = PlotStack(theme, self._content())
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 4)
+        layout.addWidget(self.stack)
+        self.apply_theme(theme)
+
+    def _content(self) -> QWidget:
+        content, times = QWidget(), QWidget()
+        for label in (self.answer, self.legend):
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.graphics.addItem(self.shares.plot)
+        under = QVBoxLayout(times)
+        under.setContentsMargins(0, 0, 0, 0)
+        under.addWidget(self.legend)
+        under.addWidget(self.graphics, 1)
+        for title, page in (("Table", self.grid), ("Times", times)):
+            self.views.addTab(title)
+            self.pages.addWidget(page)
+        self.views.currentChanged.connect(self.pages.setCurrentIndex)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addWidget(self.answer)
+        column.addLayout(self._controls())
+        column.addWidget(self.pages, 1)
+        return content
+
+    def _controls(self) -> QHBoxLayout:
+        row, name = QHBoxLayout(), QLabel("&Reference:")
+        name.setBuddy(self.references)
+        self.references.setAccessibleName("Reference")
+        self.references.setToolTip("The run that the others are held against; it stays while others are chosen")
+        self.references.activated.connect(self._on_reference)
+        self.turns.clicked.connect(self._on_turns)
+        self.references.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.references.setMinimumWidth(90)
+        self.views.setAccessibleName("What of the comparison is shown")
+        self.views.setDrawBase(False)
+        self.views.setExpanding(False)
+        self.views.setUsesScrollButtons(False)
+        row.addWidget(self.views)
+        row.addSpacing(12)
+        row.addWidget(name)
+        row.addWidget(self.references)
+        row.addStretch(1)
+        row.addWidget(self.turns)
+        return row
+
+    @property
+    def runs(self) -> tuple[RunRecord, ...]:
+        """What is compared: the reference that was set, and the chosen runs."""
+        others = self._chosen
+        if self.reference is None or self.reference.key in [run.key for run in others]:
+            return others
+        return (self.reference, *others)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all is shown that was asked for."""
+        return not self._work.is_busy and not self._stale
+
+    def choose(self, records: Sequence[RunRecord]) -> None:
+        """Compare `records`, in the order in which they were chosen."""
+        self._chosen = tuple(records)
+        self._begin()
+
+    def set_reference(self, record: RunRecord | None) -> None:
+        """Hold all against `record` from now on; None: against the first that is chosen."""
+        self.reference = record
+        self._begin()
+        self.referenceChanged.emit(record)
+
+    @property
+    def can_compare(self) -> bool:
+        """Whether so many runs are chosen as can be compared."""
+        return LEAST_RUNS <= len(self.runs) <= MOST_RUNS
+
+    def _begin(self) -> None:
+        self.found = None
+        if self.can_compare:
+            self._work.ask(self._job())
+        else:
+            self._work.forget()
+        self.redraw()
+
+    def _job(self) -> partial[Compared]:
+        return partial(compared, self.runs, self.reference.key if self.reference is not None else None)
+
+    def tick(self) -> bool:
+        """Take what the thread has found, and draw it."""
+        found = self._work.taken()
+        if found is not None:
+            self.found = found
+            self.mark_stale()
+        return super().tick()
+
+    def draw_now(self) -> bool:
+        """Draw at once, as for a picture, which does not wait for the thread."""
+        if self.found is None and self.can_compare:
+            self._work.forget()
+            self.found = self._job()()
+            self.mark_stale()
+        return super().draw_now()
+
+    def draw(self) -> None:
+        """Show the comparison, or how to come by one."""
+        if not self.can_compare:
+            self.stack.show_text(TOO_MANY if len(self.runs) > MOST_RUNS else ASK)
+        elif self.found is None:
+            self.stack.show_text("Comparing.")
+        else:
+            self._show(self.found)
+            self.stack.show_plots()
+
+    def _show(self, found: Compared) -> None:
+        self.answer.setText(found.answer)
+        self.grid.show_compared(found)
+        self.shares.show(self.runs)
+        color = self.theme.color
+        self.legend.setText("&nbsp; ".join(swatch(text, color(token).name()) for text, token in legend(self.runs)))
+        self.references.clear()
+        self.references.addItems([title.replace("\n", ", ") for title in found.titles])
+        self.references.setCurrentIndex(found.reference)
+        self.turns.setEnabled(self._in_turns() is not None)
+        self.turns.setToolTip("Launch both kernels in turns, so that what slows both drops out of the ratio")
+
+    def _in_turns(self) -> object:
+        return request_in_turns(*self.runs) if len(self.runs) == LEAST_RUNS else None
+
+    def _on_reference(self, place: int) -> None:
+        self.set_reference(self.runs[place])
+
+    def _on_turns(self) -> None:
+        request = self._in_turns()
+        if request is not None:
+            self.turnsRequested.emit(request)
+
+    def forget(self, key: RunKey) -> None:
+        """The run `key` is no longer there."""
+        if self.reference is not None and self.reference.key == key:
+            self.set_reference(None)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Take the colours of `theme`."""
+        super().apply_theme(theme)
+        self.graphics.setBackground(theme.surface)
+        self.stack.card.apply_theme(theme)
+        self.grid.apply_theme(theme)
+        self.shares.apply_theme(theme)
