@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from math import isfinite
 
 from workbench.run.measurement import Measurement
+from workbench.run.protocols import AUTO_PROTOCOL, protocol_of
 from workbench.run.record import RunRecord
-from workbench.run.request import Problem, RunRequest
+from workbench.run.request import Problem, Rival, RunRequest
 from workbench.stats.independent import independent_ratio
 from workbench.stats.summary import Ratio, unseen_by
 
@@ -104,8 +105,21 @@ def _figure(run: RunRecord) -> float:
 
 
 def request_in_turns(run: RunRecord, other: RunRecord) -> RunRequest | None:
-    """A request that measures both runs' kernels in turns, on the problem of `run`; None where they have not one."""
+    """A request that measures both runs' kernels in turns; None where they are not of one problem, or the same.
+
+    It is `run`'s own, with the other's kernel as its rival. A protocol that takes no turns is left to the device, and
+    so is the device of what is a recording's.
+    """
     ours, theirs = run.started.request, other.started.request
-    if ours.problem != theirs.problem or run.key == other.key:
+    mine, rival = _launched(run), _launched(other)
+    if ours.problem != theirs.problem or mine == rival:
         return None
-    return ours
+    protocol = ours.protocol if protocol_of(ours.protocol).takes_turns else AUTO_PROTOCOL
+    device = "auto" if run.source else ours.device
+    return replace(ours, tile=mine.tile, sdpa="none", rival=rival, protocol=protocol, device=device, auto_tile=())
+
+
+def _launched(run: RunRecord) -> Rival:
+    """The kernel of a run with its tile, as one that is held against another."""
+    request = run.started.request
+    return Rival(request.kernel, request.tile, request.precision)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from kernels.plain.spec import KernelSpec
 from kernels.plain.tiles import TileConfig, with_resolved_splits
 from workbench.run.environment import DeviceInfo, KernelInfo
-from workbench.run.protocols import protocol_on
+from workbench.run.protocols import AUTO_PROTOCOL, PROTOCOLS, protocol_on
 from workbench.run.request import Problem, RunRequest
 
 
@@ -27,8 +27,11 @@ def with_chosen_tile(request: RunRequest, device: DeviceInfo, kernels: Sequence[
 
 
 def with_chosen_protocol(request: RunRequest, device: DeviceInfo) -> RunRequest:
-    """`request` with the usual protocol of `device`, unless it names one."""
-    return replace(request, protocol=protocol_on(request.protocol, device.mode == "cuda").name)
+    """`request` with the usual protocol of `device`, unless it names one; beside a rival one that takes turns."""
+    usual = protocol_on(request.protocol, device.mode == "cuda")
+    if request.rival is not None and request.protocol == AUTO_PROTOCOL and not usual.takes_turns:
+        usual = next(one for one in PROTOCOLS.values() if one.takes_turns and one.on_host)
+    return replace(request, protocol=usual.name)
 
 
 def launched_tile(problem: Problem, tile: TileConfig, spec: KernelSpec, device: DeviceInfo) -> TileConfig:

@@ -16,7 +16,7 @@ from workbench.run.measurement import Measurement
 from workbench.run.record import RunKey, RunRecord
 from workbench.run.request import Problem
 from workbench.stats.summary import Ratio
-from workbench.words.names import kernel_text, named, tile_text
+from workbench.words.names import asked_baseline_text, kernel_text, named, tile_text
 from workbench.words.results import against_text, comparison_text, state_text
 from workbench.words.times import figure_text, interval_range_text
 
@@ -111,7 +111,7 @@ def _settings() -> Iterator[tuple[str, Callable[[RunRecord], str]]]:
         title = field.name.upper() if field.name.startswith("block") else field.name.replace("_", " ")
         yield title, lambda run, name=field.name: _tile_said(name, run.launched_tile)  # type: ignore[misc]
     yield "protocol", _protocol
-    yield "SDPA asked for", lambda run: run.started.request.sdpa
+    yield "held against", lambda run: asked_baseline_text(run.started.request)
 
 
 def _said(value: str | int | bool) -> str:
@@ -193,7 +193,7 @@ def verdict(held: Against) -> Entry:
 
 
 def _figures(runs: Sequence[RunRecord], held: Sequence[Against], place: int) -> Iterator[Row]:
-    """A row for each metric that one of the runs has, as a change against the reference; then what SDPA took."""
+    """A row for each metric that one of the runs has, as a change against the reference; then what was beside it."""
     for metric in METRICS[1:]:  # the first is the time above
         values = [_value(metric, run) for run in runs]
         if any(value is not None for value in values):
@@ -204,7 +204,7 @@ def _figures(runs: Sequence[RunRecord], held: Sequence[Against], place: int) -> 
             yield Row(metric.title, tuple(entries), tip=metric.tip)
     others = [run.measurement("baseline") for run in runs]
     if any(others):
-        yield Row("SDPA", tuple(_other(run, one) for run, one in zip(runs, others, strict=True)))
+        yield Row("held against", tuple(_other(run, one) for run, one in zip(runs, others, strict=True)))
         yield Row("kernel beside it", tuple(_beside(run) for run in runs), tip="of the same run")
 
 
@@ -238,7 +238,7 @@ def _other(run: RunRecord, measurement: Measurement | None) -> Entry:
     if measurement is None:
         return Entry(NOTHING, tone="muted")
     name = f"{named('baseline', run)} {measurement.backend}".strip()
-    return Entry(format_time(measurement.latency.figure_us), name)
+    return Entry(f"{format_time(measurement.latency.figure_us)} {name}", figure_text(measurement.latency))
 
 
 def _beside(run: RunRecord) -> Entry:

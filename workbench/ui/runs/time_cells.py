@@ -44,9 +44,9 @@ def protocol_cell(record: RunRecord) -> Cell:
 
 
 def time_cell(record: RunRecord, role: Role) -> Cell:
-    """The protocol's own figure; what is not GPU time says so in the kernel's cell itself."""
+    """The protocol's own figure; what is not GPU time says so in the kernel's cell itself. A rival is no SDPA."""
     measurement = record.measurement(role)
-    if measurement is None:
+    if measurement is None or (role == "baseline" and record.started.request.rival is not None):
         return missing_cell(3)
     latency, device = measurement.latency, record.started.device
     us, interval = latency.figure_us, interval_range_text(latency)
@@ -119,7 +119,8 @@ def ratio_cell(record: RunRecord) -> Cell:
         f"{comparison_text(r, baseline)}: {bounds}, {how}"
         f"{level}\n{kernel.latency.protocol} protocol"
     )
-    return Cell(against_text(r), r.baseline_over_kernel, (*numbers, PAIRED if paired else NOT_PAIRED), tooltip)
+    text = against_text(r) if record.started.request.rival is None else comparison_text(r, baseline)
+    return Cell(text, r.baseline_over_kernel, (*numbers, PAIRED if paired else NOT_PAIRED), tooltip)
 
 
 def warnings_cell(record: RunRecord) -> Cell:

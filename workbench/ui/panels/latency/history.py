@@ -199,7 +199,9 @@ class History:
         """What `record` came to; a recording that was read again may have another run of the same key."""
         known, spreads = self._known.get(record.key, (None, {}))
         if known is not record:
-            launches = {role: Launches(record.samples(role)) for role in ROLES if len(record.samples(role))}
+            # A rival is no SDPA, of which other runs have a time as well.
+            roles: tuple[Role, ...] = ROLES if record.started.request.rival is None else ("kernel",)
+            launches = {role: Launches(record.samples(role)) for role in roles if len(record.samples(role))}
             spreads = spreads_of(record, launches)
             self._known[record.key] = record, spreads
         return spreads
