@@ -50,22 +50,24 @@ def softmax_states(
     scale: float | None = None,
     splits: int = 1,
     chunk_bytes: int = CHUNK_BYTES,
+    only: range | None = None,
 ) -> TileTrace:
-    """The float64 states that an online softmax has after each tile of `block_n` keys.
+    """The float64 states that an online softmax has after each tile of `block_n` keys, of the rows in `only` (or all).
 
     `q` is [B, H, M, D], `k` is [B, Hkv, N, D]; the three results are [B * H, M, ceil(N / block_n)] float64: the tile's
     maximum of the scaled scores, the running maximum m, and the running denominator l relative to that m. With
     `splits` they begin anew every `tiles_per_split` tiles. Where no key has been seen, m is -inf and l is 0.
     """
     n = k.shape[2]
+    only = range(q.shape[2]) if only is None else only
     tiles = -(-n // block_n)
     per_split = tiles_per_split(n, block_n, splits)
     states = tuple(
-        torch.empty(q.shape[0] * q.shape[1], q.shape[2], tiles, dtype=torch.float64, device=q.device) for _ in range(3)
+        torch.empty(q.shape[0] * q.shape[1], len(only), tiles, dtype=torch.float64, device=q.device) for _ in range(3)
     )
     m_tile, m_running, l_running = states
     for index, (b, h, h_kv) in enumerate(_heads(q, k)):
-        for rows, scores in _score_chunks(q[b, h], k[b, h_kv], causal, scale, chunk_bytes):
+        for rows, scores in _score_chunks(q[b, h], k[b, h_kv], causal, scale, chunk_bytes, only):
             padded = torch.nn.functional.pad(scores, (0, tiles * block_n - n), value=NEVER)
             by_tile = padded.view(-1, tiles, block_n)
             m_tile[index, rows] = by_tile.amax(dim=2)
@@ -89,19 +91,23 @@ def _heads(q: torch.Tensor, k: torch.Tensor) -> Iterator[tuple[int, int, int]]:
 
 
 def _score_chunks(
-    q: torch.Tensor, k: torch.Tensor, causal: bool, scale: float | None, chunk_bytes: int
+    q: torch.Tensor, k: torch.Tensor, causal: bool, scale: float | None, chunk_bytes: int, only: range | None = None
 ) -> Iterator[tuple[slice, torch.Tensor]]:
-    """Slices of query rows of one head with their scaled float64 scores, each [rows, N], -inf where masked."""
+    """Slices of the query rows in `only` with their scaled float64 scores, each [rows, N], -inf where masked.
+
+    The slices count from the first of those rows, which follow each other.
+    """
     wide_k = k.double()
     m, n = q.shape[0], k.shape[0]
     factor = q.shape[1] ** -0.5 if scale is None else scale
     keys = torch.arange(n, device=q.device)
     # Softmax and the padded copy of the states hold about three arrays of the scores' size at once.
     rows = max(1, chunk_bytes // (3 * 8 * n))
-    for start in range(0, m, rows):
-        chunk = slice(start, min(start + rows, m))
-        scores = q[chunk].double() @ wide_k.T * factor
+    first, end = (0, m) if only is None else (only.start, only.stop)
+    for start in range(first, end, rows):
+        stop = min(start + rows, end)
+        scores = q[start:stop].double() @ wide_k.T * factor
         if causal:
-            last_seen = torch.arange(chunk.start, chunk.stop, device=q.device) + (n - m)
+            last_seen = torch.arange(start, stop, device=q.device) + (n - m)
             scores.masked_fill_(keys > last_seen[:, None], NEVER)
-        yield chunk, scores
+        yield slice(start - first, stop - first), scores

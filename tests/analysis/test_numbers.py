@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, nan
 
 import pytest
 
-from workbench.analysis.numbers import counted, format_range, format_time, number, percent_text
+from workbench.analysis.numbers import (
+    counted,
+    format_range,
+    format_time,
+    number,
+    percent_text,
+    plus_minus,
+    signed_percent,
+    with_minus,
+)
 
 
 @pytest.mark.parametrize(
@@ -61,3 +71,23 @@ def test_format_time(us: float, text: str) -> None:
 def test_format_range_says_a_common_unit_once() -> None:
     assert format_range(94.69, 96.15) == "94.69–96.15 µs"
     assert format_range(980.0, 1200.0) == "980 µs – 1.2 ms"
+
+
+@pytest.mark.parametrize("say", [number, format_time, signed_percent], ids=lambda say: say.__name__)
+@pytest.mark.parametrize("value", [-0.5, -1.5, -12345.6, -3.1e-7, -0.021])
+def test_what_is_below_zero_has_the_minus_sign(say: Callable[[float], str], value: float) -> None:
+    assert say(value).startswith("−") and not say(value).startswith("-")
+    assert "−" not in say(-value)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("-1.5", "−1.5"), ("-3.1e-7", "−3.1e-7"), ("-inf", "−inf"), ("cu-130 x-2", "cu-130 x-2"), ("a -.5", "a −.5")],
+)
+def test_only_a_sign_becomes_one(text: str, shown: str) -> None:
+    assert with_minus(text) == shown
+
+
+def test_a_bound_that_bounds_nothing_has_no_digits() -> None:
+    assert plus_minus(0.006) == "±0.6%"
+    assert plus_minus(932.0) == plus_minus(20.0) == "over ±1000%"

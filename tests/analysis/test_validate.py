@@ -141,6 +141,14 @@ def test_of_a_kernel_that_cannot_run_here_that_alone_is_said(dtype: str) -> None
     assert [fault.field for fault in find_faults(request, GPU, (here, GENERAL), BASELINES)] == ["kernel"]
 
 
+def test_a_limit_of_a_kernel_is_refused_with_its_reason() -> None:
+    limit = Limit("block_m", (128,), 64, "a third consumer has registers where D is at most 64")
+    narrow = make_kernel("narrow", limits=(limit,), **GENERAL_FACTS)
+    request = replace(MANY, kernel="narrow", tile=TileConfig(20, 32))
+    (found,) = find_faults(request, GPU, (narrow,), BASELINES)
+    assert found.message == f"BLOCK_M is 20; kernel narrow takes 128: {limit.why}"
+
+
 def test_where_no_kernel_can_run_none_is_called_allowed() -> None:
     (found,) = find_faults(replace(MANY, kernel="elsewhere"), GPU, (ELSEWHERE,), BASELINES)
     assert found.message == ELSEWHERE.unavailable

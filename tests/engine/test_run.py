@@ -356,18 +356,6 @@ def test_a_request_that_cannot_work_is_refused_in_one_line(host: KernelHost, req
     assert words in end.message and "\n" not in end.message
 
 
-def test_states_too_large_to_keep_are_left_out_with_the_reason() -> None:
-    from workbench.engine.checking.states import skipped
-
-    huge = skipped(RunRequest(Problem(16384, 65536, 64)))
-    assert huge is not None and huge.m_running is None
-    assert "768.0 MiB" in huge.skipped and "192.0 MiB" in huge.skipped and "one head" not in huge.skipped
-    of_heads = skipped(RunRequest(Problem(16384, 65536, 64, heads=2)))
-    assert of_heads is not None and "the states of one head would take 768.0 MiB" in of_heads.skipped
-    assert skipped(RunRequest(Problem(4096, 4096, 64, 100, 100), TileConfig(64, 64))) is None
-    assert skipped(SMALL) is None
-
-
 def test_stop_breaks_off_a_long_interpreter_launch_and_keeps_the_child(
     host: KernelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -389,7 +377,7 @@ def test_stop_breaks_off_a_long_interpreter_launch_and_keeps_the_child(
 def test_states_are_sent_while_a_launch_fills_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a launch that stops in the middle until its half has been sent, as slow ones do by themselves."""
     from workbench.engine.checking import states
-    from workbench.engine.inputs import make_inputs
+    from workbench.engine.inputs import Inputs, make_inputs
 
     monkeypatch.setattr(states, "LIVE_INTERVAL_S", 0.001)
     shares: list[float] = []
@@ -400,7 +388,7 @@ def test_states_are_sent_while_a_launch_fills_them(monkeypatch: pytest.MonkeyPat
         shares.append(float(np.isfinite(event.m_running).mean()))
         sent.set()
 
-    def launch(out: torch.Tensor, trace: TileTrace) -> None:
+    def launch(inputs: Inputs, out: torch.Tensor, trace: TileTrace) -> None:
         for rows in (slice(0, 48), slice(48, 96)):
             for state in (trace.m_tile, trace.m_running, trace.l_running):
                 state[:, rows] = 1.0
@@ -410,7 +398,7 @@ def test_states_are_sent_while_a_launch_fills_them(monkeypatch: pytest.MonkeyPat
 
     problem = Problem(96, 256, 16)
     inputs = make_inputs(problem, torch.device("cpu"))
-    taken = states.Capture(RunRequest(problem), TileConfig(16, 16), inputs, 0)
+    taken = states.Capture(RunRequest(problem), TileConfig(16, 16), inputs, (0, 0, 0))
     whole = taken.take(torch.zeros(1, 1, 96, 16), launch, "interpreter", send)
     assert whole.complete and shares == sorted(shares)
     assert 0.5 in shares and shares[-1] == 1.0

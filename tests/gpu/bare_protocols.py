@@ -1,4 +1,4 @@
-"""Each protocol without the workbench, in as few lines as it takes: for each a line "NAME KERNEL_US SDPA_US".
+"""Each protocol without the workbench, in as few lines as it takes: for each a line "NAME KERNEL_US SDPA_US SM_MHZ".
 
 python -m tests.gpu.bare_protocols KERNEL PRECISION M N D BATCH HEADS DTYPE CAUSAL BLOCK_M BLOCK_N WARPS STAGES
 SPLITS PROTOCOL..., of which `profiler` is to be the last, so that CUPTI is not there before.
@@ -17,6 +17,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
+import pynvml
 import torch
 from torch.profiler import ProfilerActivity, profile
 
@@ -25,6 +26,7 @@ from tests.gpu.bare_launches import WORDS, Launch, launch_for, launches_from
 Take = Callable[[], list[float]]
 WARM_UP_S, TIMED_S = 0.2, 0.4
 CYCLES_PER_US = 2000
+LAUNCH_US, REPLAY_US = 400.0, 40.0  # what a busy CPU may take to submit one
 
 
 def event(**options: bool) -> Any:
@@ -36,10 +38,13 @@ def hold(us: float) -> None:
     torch.cuda._sleep(int(us * CYCLES_PER_US))  # type: ignore[no-untyped-call]
 
 
-def between(launch: Launch, count: int) -> list[float]:
-    """The times between events around each of `count` launches, us; one launch goes before."""
+def between(launch: Launch, count: int, submit_us: float = LAUNCH_US) -> list[float]:
+    """The times between events around each of `count` launches, us; one launch goes before.
+
+    The GPU waits no longer than it must: what it may rest changes the power that it takes, and so its clock.
+    """
     events = [event() for _ in range(count + 1)]
-    hold(400 * (count + 1))
+    hold(submit_us * (count + 1))
     launch()
     for one in events:
         one.record()
@@ -96,7 +101,7 @@ def graph(launch: Launch) -> Take:
     with torch.cuda.graph(captured):
         for _ in range(10):
             launch()
-    return lambda: [us / 10 for us in between(captured.replay, 10)]
+    return lambda: [us / 10 for us in between(captured.replay, 10, REPLAY_US)]
 
 
 def graph_cold(launch: Launch) -> Take:
@@ -142,17 +147,32 @@ def busy(spans: list[tuple[float, float]]) -> float:
     return total
 
 
+def sm_clock() -> float:
+    """The SM clock now by NVML, MHz, of the device that is used."""
+    clock: float = pynvml.nvmlDeviceGetClockInfo(device(), pynvml.NVML_CLOCK_SM)
+    return clock
+
+
+@cache
+def device() -> Any:
+    pynvml.nvmlInit()
+    uuid = str(torch.cuda.get_device_properties(0).uuid)
+    return pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{uuid}")
+
+
 def medians(make: Callable[[Launch], Take], launches: tuple[Launch, Launch]) -> list[float]:
-    """Both take turns, as in a comparison."""
+    """The time of both, which take turns, as in a comparison, and the clock meanwhile."""
     for launch in launches:
         launch_for(launch, WARM_UP_S)
     takes = [make(launch) for launch in launches]
     times: list[list[float]] = [[] for _ in takes]
+    clocks: list[float] = []
     end = time.monotonic() + TIMED_S
     while time.monotonic() < end:
         for taken, take in zip(times, takes, strict=True):
             taken += take()
-    return [median(taken) for taken in times]
+        clocks.append(sm_clock())
+    return [median(taken) for taken in (*times, clocks)]
 
 
 def await_turn() -> None:
@@ -172,5 +192,5 @@ if __name__ == "__main__":
     m, n, _, batch, heads = map(int, sys.argv[3:8])
     scores = batch * heads * m * n
     for name in sys.argv[1 + WORDS :]:
-        found = [block(one, scores) for one in both] if name == "block" else medians(makes[name], both)
+        found = [*(block(one, scores) for one in both), sm_clock()] if name == "block" else medians(makes[name], both)
         print(name, *found, flush=True)

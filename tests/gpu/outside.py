@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from kernels.plain.tiles import TileConfig
@@ -19,7 +20,16 @@ LIMIT_S = 180
 # With these ncu has seen nothing, because the machine or its owner does not let it.
 NOT_ALLOWED = ("ERR_NVGPUCTRPERM", "Failed to initialize the profiler", "LibraryNotLoaded")
 
-Figures = dict[str, dict[Role, float]]
+
+@dataclass(frozen=True)
+class Bare:
+    """What a bare script measured of one protocol: the time of each, us, and the SM clock by NVML meanwhile, MHz."""
+
+    us: dict[Role, float]
+    sm_mhz: float
+
+
+Figures = dict[str, Bare]
 
 
 class NotAllowedError(Exception):
@@ -45,7 +55,7 @@ class BareScript:
         self._process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=ROOT, env=environment)
 
     def figures(self) -> Figures:
-        """Each protocol's time of the kernel and of SDPA, us. Raises RuntimeError with its words where it fails."""
+        """What was measured of each protocol. Raises RuntimeError with its words where it fails."""
         try:
             printed, words = self._process.communicate(timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
@@ -59,7 +69,7 @@ class BareScript:
 def read_bare(text: str) -> Figures:
     """What one bare script printed."""
     lines = [line.split() for line in text.splitlines() if line.strip()]
-    return {name: dict(zip(ROLES, map(float, times), strict=True)) for name, *times in lines}
+    return {name: Bare(dict(zip(ROLES, map(float, times), strict=True)), float(clock)) for name, *times, clock in lines}
 
 
 def ncu_launches(case: Case, tile: TileConfig, sizes: Mapping[Role, int], folder: Path) -> dict[Role, NcuLaunch]:

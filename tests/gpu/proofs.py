@@ -15,7 +15,7 @@ import pytest
 from kernels.plain.tiles import TileConfig
 from tests.gpu.cases import CASES, LAUNCH_US, REPEATED, Case
 from tests.gpu.ncu_report import NcuLaunch
-from tests.gpu.outside import BareScript, NotAllowedError, ncu_launches
+from tests.gpu.outside import Bare, BareScript, NotAllowedError, ncu_launches
 from tests.ui.window.redrawn import RedrawnWindow, RefusedError, WindowRun
 from workbench.engine.host.process import KernelHost
 from workbench.run.events import Failed
@@ -81,11 +81,11 @@ class Proofs:
         """Its record."""
         return self.run(case, protocol).record
 
-    def bare(self, case: Case, protocol: str, role: Role) -> float:
-        """The time that bare scripts of the protocol measured, us."""
+    def bare(self, case: Case, protocol: str) -> Bare:
+        """What a bare script of the protocol measured."""
         self._tile(case, protocol)  # skips what this device does not take
         scripts = self._kept.once("bare scripts", self._bare_scripts)
-        return self._kept.once((case, "bare"), scripts[case].figures)[protocol][role]
+        return self._kept.once((case, "bare"), scripts[case].figures)[protocol]
 
     def _bare_scripts(self) -> dict[Case, BareScript]:
         """Those of all cases, started at once, since that takes longest; they measure one after another."""

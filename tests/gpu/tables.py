@@ -102,7 +102,8 @@ def _ncu_cells(proofs: Proofs, case: Case, record: RunRecord, role: Role) -> tup
 
 
 def _against_bare(proofs: Proofs, case: Case, protocol: str, record: RunRecord, role: Role) -> tuple[str, str]:
-    theirs, difference = _against(figure(record, role), _or_none(partial(proofs.bare, case, protocol, role)))
+    bare = _or_none(partial(proofs.bare, case, protocol))
+    theirs, difference = _against(figure(record, role), None if bare is None else bare.us[role])
     return theirs, LAUNCH_BOUND if _or_none(partial(proofs.is_launch_bound, case, protocol, role)) else difference
 
 

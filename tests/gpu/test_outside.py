@@ -12,7 +12,7 @@ from kernels.plain.tiles import TileConfig
 from tests.gpu.bare_protocols import await_turn
 from tests.gpu.cases import CASES
 from tests.gpu.ncu_report import per_launch, read_kernels
-from tests.gpu.outside import BareScript, NotAllowedError, ncu_launches, read_bare, words_of
+from tests.gpu.outside import Bare, BareScript, NotAllowedError, ncu_launches, read_bare, words_of
 
 REPORT = """==PROF== Connected to process 4242 (/usr/bin/python3.12)
 ==PROF== Profiling "split_kv_kernel": 0%....50%....100% - 1 pass
@@ -68,8 +68,9 @@ def test_launches_that_are_not_what_was_expected_are_not_summed() -> None:
 
 
 def test_what_a_bare_script_prints_is_read() -> None:
-    found = read_bare("warm 10.0 30.0\ncold 12 33\n\n")
-    assert found == {"warm": {"kernel": 10.0, "baseline": 30.0}, "cold": {"kernel": 12.0, "baseline": 33.0}}
+    found = read_bare("warm 10.0 30.0 1980.0\ncold 12 33 1965\n\n")
+    warm, cold = Bare({"kernel": 10.0, "baseline": 30.0}, 1980.0), Bare({"kernel": 12.0, "baseline": 33.0}, 1965.0)
+    assert found == {"warm": warm, "cold": cold}
 
 
 def test_whose_turn_it_is_has_it_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

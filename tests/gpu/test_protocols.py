@@ -29,6 +29,21 @@ LONG_US = 20.0
 COLD_OF_WARM = 0.98  # a kernel that does not feel the caches takes the same under both, within the medians' precision
 REPEATS = 10
 
+
+def compared(ours: float, our_mhz: float, theirs: float, their_mhz: float) -> tuple[float, str]:
+    """How far `ours` lies above `theirs`, as a share, and in words: in time, at unequal clocks in cycles.
+
+    A GPU at its power limit lowers its clock, and how much depends on how long it rests between two launches. On an
+    H200 a tensor-core kernel took 61.3 us where a bare script rested 4 of 10 ms, at 1965 MHz, and 64.1 us where it did
+    not, at 1830 MHz.
+    """
+    said = f"{ours:.2f} us at {our_mhz:.0f} MHz, {theirs:.2f} us at {their_mhz:.0f} MHz"
+    if abs(our_mhz / their_mhz - 1) > EQUAL_CLOCKS:  # False where a clock is not known
+        difference = ours * our_mhz / (theirs * their_mhz) - 1
+        return difference, f"{said}: {difference:+.1%} in cycles"
+    return ours / theirs - 1, f"{said}: {ours / theirs - 1:+.1%}"
+
+
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 each_role = pytest.mark.parametrize("role", ["kernel", "baseline"])
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -60,12 +75,13 @@ def test_the_window_was_redrawn_at_60_hz_all_the_while(proofs: Proofs, case: Cas
 @each_protocol
 @each_case
 def test_every_protocol_agrees_with_a_bare_script_of_it(proofs: Proofs, case: Case, protocol: str, role: Role) -> None:
-    ours, alone = figure(proofs.record(case, protocol), role), proofs.bare(case, protocol, role)
+    record, bare = proofs.record(case, protocol), proofs.bare(case, protocol)
+    ours, alone = figure(record, role), bare.us[role]
     if proofs.is_launch_bound(case, protocol, role):
         busy = figure(proofs.record(case, "profiler"), role)
         pytest.skip(f"launch-bound: {busy:.1f} of {ours:.1f} us, bare {alone:.1f} us, is the kernel, the rest the CPU")
-    difference = ours / alone - 1
-    assert abs(difference) <= BARE, f"{ours:.2f} us, bare {alone:.2f} us: {difference:+.1%}"
+    difference, said = compared(ours, sm_clock(record), alone, bare.sm_mhz)
+    assert abs(difference) <= BARE, f"bare script: {said}"
 
 
 @each_protocol
@@ -84,21 +100,22 @@ def test_every_record_says_how_it_was_measured(proofs: Proofs, case: Case, proto
         assert latency.ended_by == "fixed"
     else:
         assert latency.ended_by in ("precision", "time")
-    assert latency.kernel_us and latency.kernel_names
+    assert latency.kernel_us and bool(latency.kernel_names) is (latency.kernel_us_by != "events")
     assert baseline.backend in ("efficient", "flash", "cudnn")
 
 
 @each_role
 @each_case
 def test_graph_and_profiler_agree_on_long_kernels(proofs: Proofs, case: Case, role: Role) -> None:
-    graph, profiler = (figure(proofs.record(case, protocol), role) for protocol in ("graph", "profiler"))
+    records = [proofs.record(case, protocol) for protocol in ("graph", "profiler")]
+    graph, profiler = (figure(record, role) for record in records)
     if profiler < LONG_US:
         pytest.skip(f"{profiler:.1f} us is too short for the gaps between kernels not to count")
     count = kernels_of(measured(proofs.record(case, "profiler"), role).latency)
     if count > 1:
         pytest.skip(f"{count} kernels a launch, which overlap less when profiled: {graph:.1f} us, {profiler:.1f} us")
-    difference = graph / profiler - 1
-    assert abs(difference) <= GRAPH_AND_PROFILER, f"graph {graph:.2f} us, profiler {profiler:.2f} us: {difference:+.1%}"
+    difference, said = compared(graph, sm_clock(records[0]), profiler, sm_clock(records[1]))
+    assert abs(difference) <= GRAPH_AND_PROFILER, f"graph and profiler: {said}"
 
 
 @each_role

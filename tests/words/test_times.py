@@ -136,6 +136,7 @@ def test_the_engine_says_where_it_counts_time() -> None:
     [
         (0.45, 2.7, "−45%/+270%"),
         (0.012, 0.006, "−1.2%/+0.6%"),
+        (0.6, 166.05, "−60%/×167"),  # digits of a bound that bounds nothing would only seem to say something
         (0.010, 0.014, "±1.2%"),  # less than 1.5 times as far
         (0.0, 0.004, "−0.0%/+0.4%"),
         (0.00004, 0.00001, "±0.00%"),  # what is printed of both sides is the same

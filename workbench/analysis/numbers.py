@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from math import floor, isfinite, isnan, log10
 
 SIGNIFICANT_DIGITS = 4
+MINUS = "−"
+MOST_SHARE = 10.0  # above it a share bounds nothing: digits would only seem to say something
+
+
+def with_minus(text: str) -> str:
+    """The numbers of `text` with the minus sign; exponents keep their hyphen, as they are typed: −3.1e-7."""
+    return re.sub(r"(?<![\w.)])-(?=[\d.]|inf)", MINUS, text)
 
 
 def number(value: float, digits: int = 4) -> str:
     """`value` with `digits` significant digits: 1,234 or 0.3812 or 3.13e-7, and NaN or −inf in words."""
     if not isfinite(value):
-        return "NaN" if isnan(value) else ("inf" if value > 0 else "−inf")
+        return "NaN" if isnan(value) else ("inf" if value > 0 else f"{MINUS}inf")
     if value == 0:
         return "0"
     size = floor(log10(abs(value)))
     if -3 <= size < 6:
-        return f"{value:,.{max(0, digits - 1 - size)}f}"
+        return with_minus(f"{value:,.{max(0, digits - 1 - size)}f}")
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-    return f"{mantissa}e{int(exponent)}"
+    return with_minus(f"{mantissa}e{int(exponent)}")
 
 
 def error_text(value: float) -> str:
@@ -32,6 +40,16 @@ def error_text(value: float) -> str:
 def percent_text(share: float) -> str:
     """A small share as people read it: 0.03%, 0.6%, 12%."""
     return f"{share:.2%}" if 0 < share < 0.001 else f"{share:.1%}" if share < 0.1 else f"{share:.0%}"
+
+
+def signed_percent(share: float) -> str:
+    """A change as people read it: +2.1%, −0.4%."""
+    return with_minus(f"{share:+.1%}")
+
+
+def plus_minus(share: float) -> str:
+    """A bound on both sides: ±0.6%; of one that bounds nothing how much it is over."""
+    return f"±{percent_text(share)}" if share <= MOST_SHARE else f"over ±{percent_text(MOST_SHARE)}"
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -57,7 +75,22 @@ def unbroken(text: str) -> str:
 
 def format_time(us: float) -> str:
     """`us` microseconds with its unit, in at most four significant digits: 762.6 µs, 1.41 ms, 2.3 s."""
-    return " ".join(_number_and_unit(us))
+    return with_minus(" ".join(_number_and_unit(us)))
+
+
+@dataclass(frozen=True)
+class TimeUnit:
+    """A unit for many times that stand together: its `name`, and how many microseconds it has."""
+
+    name: str
+    us: float
+
+    def said(self, us: float) -> str:
+        """The bare number of `us` microseconds in this unit, in four significant digits."""
+        return number(us / self.us) if isfinite(us) else "n/a"
+
+
+MICROSECONDS, MILLISECONDS = TimeUnit("µs", 1.0), TimeUnit("ms", 1e3)
 
 
 def format_range(low_us: float, high_us: float) -> str:

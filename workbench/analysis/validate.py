@@ -24,6 +24,7 @@ from workbench.run.request import (
     HOST_DTYPES,
     INPUT_DISTRIBUTIONS,
     SDPA_CHOICES,
+    TRACE_ROWS,
     Problem,
     RunRequest,
 )
@@ -113,6 +114,7 @@ def _choice_faults(request: RunRequest) -> Iterator[Fault]:
         ("precision", request.precision, PRECISIONS),
         ("sdpa", request.sdpa, SDPA_CHOICES),
         ("device", request.device, DEVICE_CHOICES),
+        ("trace_rows", request.trace_rows, TRACE_ROWS),
         ("protocol", request.protocol, PROTOCOL_CHOICES),
     )
     for name, value, allowed in choices:

@@ -16,8 +16,9 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from workbench.analysis.presets import Preset
+from workbench.asking.usage import UsageError
 from workbench.cli.doctor import QT_LIBRARIES, X11_LIBRARIES, install_text, missing_libraries
-from workbench.cli.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, UsageError, check_writable, refusing
+from workbench.cli.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, check_writable, refusing
 from workbench.cli.output import note, on_interrupt
 from workbench.run.events import Failed
 from workbench.run.library import Library
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg")
 NO_DISPLAY = (
     "there is no display to open a window on (DISPLAY and WAYLAND_DISPLAY are not set); "
-    "run, screenshot, presets, kernels, ceilings and doctor work without one"
+    "run, screenshot, export, presets, kernels, ceilings and doctor work without one"
 )
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from kernels.plain.launch_options import LAUNCH_OPTIONS, listed
 from workbench.analysis.presets import PRESETS
+from workbench.asking.usage import UsageError
 from workbench.cli import exits
-from workbench.cli.exits import UsageError
 from workbench.cli.output import note, on_interrupt, out, pass_on
 from workbench.engine.host.process import KernelHost
 from workbench.run import codec

@@ -108,9 +108,7 @@ def _libraries(name: str, libraries: dict[str, str], status: Status) -> Iterator
 def _display() -> Finding:
     display = os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")
     if not display:
-        return Finding(
-            "Display", "note", "none: run, screenshot, presets, kernels, ceilings and doctor work without one"
-        )
+        return Finding("Display", "note", "none: every command works without one")
     packages = missing_libraries(X11_LIBRARIES) if "WAYLAND_DISPLAY" not in os.environ else []
     if packages:
         return Finding("Display", "missing", f"{display}, but Qt lacks {', '.join(packages)}", install_text(packages))

@@ -1,4 +1,4 @@
-"""Exit statuses of the command line, and the error that ends it with one line."""
+"""Exit statuses of the command line, and checks that end it with one line."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from workbench.asking.usage import UsageError
+from workbench.run.session import holds_runs
+
 EXIT_PASSED, EXIT_WRONG, EXIT_INVALID, EXIT_FAILED = 0, 1, 2, 3
 EXIT_PROGRAM = 70  # an error of its own, which must not look like a wrong result
 EXIT_INTERRUPTED = 130
-
-
-class UsageError(Exception):
-    """The command line cannot work; the text is one line that names the value and what is allowed."""
 
 
 @contextmanager
@@ -31,11 +30,16 @@ def check_not_there(path: Path, force: bool) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise UsageError unless a file can be written at `path`; leaves nothing behind that was not there."""
+    """Raise UsageError unless a file can be written at `path`; leaves nothing behind that was not there.
+
+    A file with runs in it is never written over: what was measured may be nowhere else.
+    """
     existed = path.exists()
     try:
         with path.open("ab"):
             pass
+        if path.is_file() and holds_runs(path):
+            raise UsageError(f"{path} is a session or a recording, which is not written over; allowed is another name")
         if not existed:
             path.unlink()
     except OSError as error:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.analysis.numbers import counted
-from workbench.cli.exits import EXIT_PASSED, UsageError, check_not_there, check_writable, refusing
+from workbench.asking.usage import UsageError
+from workbench.cli.exits import EXIT_PASSED, check_not_there, check_writable, refusing
 from workbench.cli.output import OutputError, note
 from workbench.export.files import ExportError, check_kind, export_runs
 from workbench.run.record import RunRecord

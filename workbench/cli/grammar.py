@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from workbench import __version__
-from workbench.cli.exits import UsageError
+from workbench.asking.options import add_json, add_request_options, add_run_options
+from workbench.asking.usage import UsageError
 from workbench.cli.output import out
-from workbench.cli.request_options import add_request_options
 from workbench.export.files import WRITERS
 from workbench.run.request import DEVICE_CHOICES
 from workbench.ui.places import Docked
@@ -42,16 +42,16 @@ def make_parser() -> argparse.ArgumentParser:
         added.set_defaults(command=name)
         return added
 
-    _add_run_options(command("run", "one run of the kernel and SDPA, without a window"))
+    add_run_options(command("run", "one run of the kernel and SDPA, without a window"))
     _add_screenshot_options(command("screenshot", "run, then save a picture of the window or of one panel"))
     _add_export_options(command("export", "write recorded runs as a table for other programs"))
-    _add_json(command("doctor", "what this machine can run, what is missing and how to install it"))
+    add_json(command("doctor", "what this machine can run, what is missing and how to install it"))
     ceilings = command("ceilings", "the rates that this device reaches, measured once")
-    _add_json(ceilings)
+    add_json(ceilings)
     ceilings.add_argument("--again", action="store_true", help="measure also where rates are kept")
     ceilings.add_argument("--device", choices=DEVICE_CHOICES, default="auto", help="which device (default auto)")
-    _add_json(command("presets", "the named problems"))
-    _add_json(command("kernels", "the kernels and baselines, and what each takes on this machine"))
+    add_json(command("presets", "the named problems"))
+    add_json(command("kernels", "the kernels and baselines, and what each takes on this machine"))
     return parser
 
 
@@ -81,28 +81,6 @@ def _add_window_options(parser: argparse.ArgumentParser, default: str | None) ->
     parser.add_argument("--theme", choices=("dark", "light"), default=default, help="the window's colours")
     parser.add_argument(
         "--session", type=Path, metavar="FILE", default=default, help="keep runs in this session file, or open it"
-    )
-
-
-def _add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout, and nothing else there")
-
-
-def _add_run_options(run: argparse.ArgumentParser) -> None:
-    add_request_options(run)
-    _add_json(run)
-    run.add_argument(
-        "--trace",
-        type=Path,
-        metavar="FILE.npz",
-        help="write the softmax states and the run's tensors, also over a file that is there (default: none)",
-    )
-    run.add_argument(
-        "--session",
-        type=Path,
-        metavar="FILE",
-        default=argparse.SUPPRESS,
-        help="keep the run in this session file, beside those in it (default: none)",
     )
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import FrameType
 
 from workbench.analysis.estimate import ASK_ABOVE_SECONDS, duration_words, run_seconds
+from workbench.asking.usage import UsageError
 from workbench.cli import exits
 from workbench.cli.commands import engine, failed
-from workbench.cli.exits import UsageError
 from workbench.cli.outcome import result_object, summary_lines
 from workbench.cli.output import OutputError, note, on_interrupt, out, pass_on
 from workbench.cli.progress import ProgressLine

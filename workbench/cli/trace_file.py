@@ -14,6 +14,7 @@ from workbench.cli.output import OutputError, note
 from workbench.run import codec
 from workbench.run.events import Tensors, TileStates
 from workbench.run.record import RunRecord
+from workbench.run.request import TRACE_ROWS
 
 
 def trace_meta(record: RunRecord, states: TileStates) -> dict[str, Any]:
@@ -29,6 +30,7 @@ def trace_meta(record: RunRecord, states: TileStates) -> dict[str, Any]:
         "split_tiles": states.split_tiles,
         "heads": "number of head = batch * heads + head",
         "heads_kept": list(states.heads or range(problem.total_heads)),
+        "rows_kept": "all" if not states.row_blocks else TRACE_ROWS.get(states.rows_by, "some"),
     }
 
 
@@ -42,6 +44,8 @@ def write_trace(path: Path, states: TileStates, tensors: Tensors, meta: dict[str
         arrays |= {"m_tile": states.m_tile, "m_running": states.m_running, "l_running": states.l_running}
         if states.heads:  # q, k, v and out are of all heads, the states of these
             arrays["heads"] = np.array(states.heads)
+        if states.row_blocks:
+            arrays["rows"] = states.row_numbers(tensors.q.shape[1])
     try:
         # As np.savez does; before NumPy 2 that leaves an archive open which cannot be written.
         with path.open("wb") as file, zipfile.ZipFile(file, "w") as archive:

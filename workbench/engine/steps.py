@@ -17,7 +17,7 @@ from workbench.analysis.tile import launched_tile
 from workbench.engine.baselines.rival import RivalKernel
 from workbench.engine.baselines.sdpa import SDPA_BACKENDS, Baseline, make_baseline
 from workbench.engine.checking import states as softmax_states
-from workbench.engine.checking.keeping import TRACE_LIMIT_BYTES, kept_text, trace_bytes
+from workbench.engine.checking.keeping import TRACE_LIMIT_BYTES, kept_rows_text, kept_text, trace_bytes
 from workbench.engine.checking.outputs import Checks
 from workbench.engine.device.monitor import DeviceMonitor
 from workbench.engine.device.watch import Watch
@@ -113,9 +113,11 @@ class Run:
         self._stop.check()
         self._send(Progress(text))
 
-    def _launch(self, out: torch.Tensor | None = None, states: TileTrace | None = None) -> Any:
-        """One launch of the kernel, into the run's own output unless another is given."""
-        inputs = self._inputs
+    def _launch(
+        self, out: torch.Tensor | None = None, states: TileTrace | None = None, inputs: Inputs | None = None
+    ) -> Any:
+        """One launch of the kernel, of the run's own inputs and into its own output unless others are given."""
+        inputs = self._inputs if inputs is None else inputs
         return self._variant.launch(
             inputs.q,
             inputs.k,
@@ -286,13 +288,15 @@ class Run:
     def _captured(self) -> TileStates:
         request = self._request
 
-        def launch(out: torch.Tensor, buffers: TileTrace) -> None:
+        def launch(inputs: Inputs, out: torch.Tensor, buffers: TileTrace) -> None:
             with self._breakable():
-                self._launch(out, buffers)
+                self._launch(out, buffers, inputs)
 
-        worst = self._checks.found["kernel"].error.worst[0]
+        worst = self._checks.found["kernel"].error.worst
         capture = softmax_states.Capture(request, self._tile, self._inputs, worst)
-        if capture.heads:
+        if capture.blocks:
+            self._send(Log(kept_rows_text(capture.rows, request)))
+        elif capture.heads:
             total, size = self._problem.total_heads, trace_bytes(request)
             self._send(Log(kept_text("softmax states", capture.heads, total, size, TRACE_LIMIT_BYTES)))
         return capture.take(self._out, launch, self._mode, self._send)

@@ -12,8 +12,10 @@ from typing import Any, cast, get_args, get_type_hints
 import numpy as np
 
 from workbench.run.environment import DeviceInfo
+from workbench.run.kinds import declared_kinds, is_of_kind
 from workbench.run.older import of_today
 from workbench.run.record import RunRecord
+from workbench.run.request import RunRequest
 from workbench.stats.arrays import FloatArray
 
 Arrays = dict[str, FloatArray]
@@ -48,6 +50,24 @@ def decode(data: dict[str, Any], arrays: Arrays) -> RunRecord:
     if not isinstance(record, RunRecord):
         raise ValueError("not a run record")
     return record
+
+
+def encode_request(request: RunRequest) -> dict[str, Any]:
+    """JSON-ready data for a request alone."""
+    return cast(dict[str, Any], _encode(request, {}))
+
+
+def decode_request(data: dict[str, Any]) -> RunRequest:
+    """The request that `encode_request` took. Raises ValueError if `data` is none, or holds values of other kinds."""
+    request = _decode(data, {})
+    if not isinstance(request, RunRequest):
+        raise ValueError("not a request")
+    for part in (request, request.problem, request.tile):
+        kinds: type = type(part)
+        for name, kind in declared_kinds(kinds).items():
+            if not is_of_kind(getattr(part, name), kind):
+                raise ValueError(f"{name} of a request is {getattr(part, name)!r}")
+    return request
 
 
 def _encode(value: Any, arrays: Arrays) -> Any:

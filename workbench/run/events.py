@@ -8,9 +8,11 @@ natural-log units of the scaled score q.k / sqrt(D).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+
+import numpy as np
 
 from kernels.plain.spec import KernelSpec
 from workbench.run.ceilings import Ceilings
@@ -18,7 +20,7 @@ from workbench.run.device_state import DeviceReadings, DeviceWarning
 from workbench.run.environment import BaselineInfo, DeviceInfo, KernelInfo, Provenance
 from workbench.run.measurement import ErrorStats, Measurement, Role
 from workbench.run.request import RunRequest
-from workbench.stats.arrays import FloatArray
+from workbench.stats.arrays import FloatArray, IntArray
 from workbench.stats.summary import Ratio
 
 FailureKind = Literal["compile", "resources", "launch", "memory", "timeout", "died", "cancelled", "invalid", "damaged"]
@@ -159,14 +161,17 @@ class TileStates:
     every multiple of it. A tile that no row of its block sees (causal) is never run: it stays NaN.
     `heads` are the numbers of the heads that the arrays' first axis holds, in that order, where the states of all
     would be too large to send; empty: all of them in order. The errors and `bit_equal` are of all heads.
+    `row_blocks` are the numbers of the blocks of `block_m` query rows that the second axis holds, ascending, where all
+    rows of one head would be too large; empty: all of them. Then one head alone was traced, the errors and `bit_equal`
+    are of its kept rows, and `rows_by` is the rule that chose them, one of `request.TRACE_ROWS`.
     """
 
     block_m: int
     block_n: int
     n: int
-    m_tile: FloatArray | None  # [heads kept, M, tiles] float32: the tile's own maximum
-    m_running: FloatArray | None  # [heads kept, M, tiles] float32
-    l_running: FloatArray | None  # [heads kept, M, tiles] float32
+    m_tile: FloatArray | None  # [heads kept, rows kept, tiles] float32: the tile's own maximum
+    m_running: FloatArray | None  # [heads kept, rows kept, tiles] float32
+    l_running: FloatArray | None  # [heads kept, rows kept, tiles] float32
     complete: bool = True
     m_error: float | None = None
     l_error: float | None = None
@@ -174,6 +179,20 @@ class TileStates:
     skipped: str = ""
     split_tiles: int = 0
     heads: tuple[int, ...] = ()
+    row_blocks: tuple[int, ...] = ()
+    rows_by: str = ""
+
+    def row_numbers(self, m: int) -> IntArray:
+        """The query row that each row of the arrays is of, for a problem of `m` rows. [rows kept]"""
+        return rows_of_blocks(self.row_blocks, self.block_m, m)
+
+
+def rows_of_blocks(blocks: Sequence[int], block_m: int, m: int) -> IntArray:
+    """The numbers of all query rows in `blocks` of `block_m` rows each, of all `m` rows where there are none."""
+    if not blocks:
+        return np.arange(m, dtype=np.int64)
+    rows = (np.asarray(blocks)[:, None] * block_m + np.arange(block_m)).ravel()
+    return np.asarray(rows[rows < m], dtype=np.int64)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from kernels.plain.precisions import EXACT
 from kernels.plain.tiles import DTYPE_BYTES, TileConfig
@@ -70,6 +71,13 @@ class Problem:
         return 4 * self.total_heads * self.visible_pairs * self.d
 
 
+# Which query rows' states are kept, where those of all rows of one head would be too large.
+TRACE_ROWS = {
+    "worst": "around the row of the largest error",
+    "spread": "in blocks spread evenly over all",
+}
+
+
 @dataclass(frozen=True)
 class Rival:
     """What a kernel is held against in place of SDPA: another kernel, tile or precision, on the same problem."""
@@ -90,6 +98,7 @@ class RunRequest:
     `time_limit_s` is the longest silence the host accepts from the engine, in seconds, before it ends it; None leaves
     that to the host. Timing kernel and baseline together ends after `max_seconds`, and after `max_samples` of each, if
     their medians are not known well enough before; a protocol with counts of its own heeds neither.
+    `trace_rows`, one of TRACE_ROWS, says which query rows' states are kept where not all can be.
     """
 
     problem: Problem
@@ -107,9 +116,25 @@ class RunRequest:
     auto_tile: tuple[str, ...] = ()
     max_seconds: float = 5.0
     max_samples: int = 20_000
+    trace_rows: str = "worst"
     rival: Rival | None = None
 
     @property
     def has_baseline(self) -> bool:
         """Whether the kernel is held against anything."""
         return self.sdpa != "none" or self.rival is not None
+
+
+def put(request: RunRequest, name: str, value: object) -> RunRequest:
+    """`request` with another value of the field `name`, wherever in it that is."""
+    changes: dict[str, Any] = {name: value}
+    if hasattr(request, name):
+        return replace(request, **changes)
+    if hasattr(request.problem, name):
+        return replace(request, problem=replace(request.problem, **changes))
+    return replace(request, tile=replace(request.tile, **changes))
+
+
+def look_up(request: RunRequest, name: str) -> Any:
+    """The value of the field `name`, wherever in the request it is."""
+    return next(getattr(part, name) for part in (request, request.problem, request.tile) if hasattr(part, name))

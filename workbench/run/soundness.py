@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,11 @@ def _bad_states(states: TileStates, total_heads: int, rows: int) -> Iterator[str
     if not (states.block_m > 0 < states.block_n and states.n > 0):
         yield f"the states are of tiles of {states.block_m} x {states.block_n}"
         return
-    shape = (len(states.heads) or total_heads, rows, -(-states.n // states.block_n))
+    blocks = states.row_blocks
+    if any(b <= a for a, b in pairwise((-1, *blocks))) or (blocks and blocks[-1] * states.block_m >= rows):
+        yield f"the states are of blocks of rows that there are not: {_shown(blocks)}"
+        return
+    shape = (len(states.heads) or total_heads, len(states.row_numbers(rows)), -(-states.n // states.block_n))
     for name in ("m_tile", "m_running", "l_running"):
         array = getattr(states, name)
         if array is not None and array.shape != shape:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernels.plain.tiles import AUTO_SPLITS, TileConfig
+from workbench.run.events import Started
 from workbench.run.measurement import Measurement, Role
 from workbench.run.record import RunRecord
 from workbench.run.request import Problem, Rival, RunRequest
@@ -41,6 +42,13 @@ def inputs_text(problem: Problem) -> str:
 def problem_text(problem: Problem) -> str:
     """A problem in a line: its shape, then its heads, dtype, mask and inputs where they are not the plain ones."""
     return ", ".join(filter(None, (problem.shape, heads_text(problem), kind_text(problem), inputs_text(problem))))
+
+
+def versions_text(started: Started) -> str:
+    """What a run was made with in a line: torch, Triton, and the revision of the kernel's source or its hash."""
+    device, provenance = started.device, started.provenance
+    source = provenance.revision[:8] or provenance.source_sha256[:8]
+    return ", ".join(filter(None, (f"torch {device.torch}", f"triton {device.triton}", source)))
 
 
 def kernel_text(kernel: str, precision: str) -> str:

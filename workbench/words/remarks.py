@@ -12,7 +12,7 @@ from workbench.run.record import RunRecord
 from workbench.words.known import not_recorded, not_recorded_tip
 from workbench.words.names import named
 from workbench.words.results import NOT_CHECKED_AGAIN, NOT_LAUNCHED_AGAIN
-from workbench.words.times import figure_kind, modes_text
+from workbench.words.times import drift_text, figure_kind, modes_text
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ def _latency_remarks(record: RunRecord, measurement: Measurement) -> Iterator[Re
         both = f"the {figure_kind(latency)} is one number for both"
         yield Remark(f"{whose}{text}", f"{name}: {text}; {both}", str(role))
     if latency.drift is not None:
-        text = f"{whose}drifting by {latency.drift.relative:+.1%}"
-        yield Remark(text, f"{name}: {latency.drift.text} of the run")
+        text = f"{whose}{drift_text(latency.drift)}"
+        yield Remark(text, f"{name}: {drift_text(latency.drift)} from begin to end of the run")
 
 
 def _whose(role: Role, record: RunRecord) -> str:

@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.analysis.metrics import half_width_of, interval_of, sides_of
-from workbench.analysis.numbers import counted, format_range, format_time, percent_text
+from workbench.analysis.numbers import (
+    MINUS,
+    MOST_SHARE,
+    counted,
+    format_range,
+    format_time,
+    percent_text,
+    plus_minus,
+    signed_percent,
+)
 from workbench.run.device_state import DeviceReadings
 from workbench.run.events import Progress
 from workbench.run.measurement import KernelTimeBy, Latency, Measurement
 from workbench.run.protocols import FigureKind, Protocol, protocol_of
 from workbench.run.request import RunRequest
 from workbench.stats.modes import Modes
-from workbench.stats.summary import Interval
+from workbench.stats.summary import Drift, Interval
 
 INTERVAL_TIP = "95% interval of the median"
 KERNEL_TIME_BY: dict[KernelTimeBy, str] = {
@@ -77,8 +86,8 @@ def parts_text(interval: Interval) -> str:
     """What makes up an interval's width: "±0.2% by these samples, ±0.3% allowed between runs"; "" if not recorded."""
     if interval.sampling is None or interval.unseen is None:
         return ""
-    allowed = f", ±{percent_text(interval.unseen)} allowed for what differs between runs" if interval.unseen else ""
-    return f"±{percent_text(interval.sampling)} by these samples{allowed}"
+    allowed = f", {plus_minus(interval.unseen)} allowed for what differs between runs" if interval.unseen else ""
+    return f"{plus_minus(interval.sampling)} by these samples{allowed}"
 
 
 def interval_range_text(latency: Latency) -> str:
@@ -88,14 +97,17 @@ def interval_range_text(latency: Latency) -> str:
 
 
 def half_width_text(latency: Latency) -> str:
-    """The interval relative to the median: ±0.6%, of a lopsided one both sides: −45%/+270%; "" without one."""
+    """The interval relative to the median: ±0.6%, of a lopsided one both sides: −45%/+270%; "" without one.
+
+    Above MOST_SHARE it is how many times the median the upper end is: −60%/×167.
+    """
     sides, half = sides_of(latency), half_width_of(latency)
     if sides is None or half is None:
         return ""
     below, above = (percent_text(side) for side in sides)
     if max(sides) > LOPSIDED * min(sides) and below != above:
-        return f"−{below}/+{above}"
-    return f"±{percent_text(half)}"
+        return f"{MINUS}{below}/+{above}" if max(sides) <= MOST_SHARE else f"{MINUS}{below}/×{1 + sides[1]:,.0f}"
+    return plus_minus(half)
 
 
 def how_known_text(name: str, latency: Latency) -> str:
@@ -134,6 +146,11 @@ def timed_seconds(readings: DeviceReadings) -> float | None:
     """From the begin of the first timed span to the end of the last, s; None where none is known."""
     timed = readings.timed
     return max(end for _, end in timed) - min(begin for begin, _ in timed) if timed else None
+
+
+def drift_text(drift: Drift) -> str:
+    """How far a run drifted: "drifting by −2.1%"."""
+    return f"drifting by {signed_percent(drift.relative)}"
 
 
 def modes_text(modes: Modes) -> str:

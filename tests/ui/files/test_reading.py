@@ -6,6 +6,7 @@ import threading
 from dataclasses import replace
 
 import pytest
+from PyQt6 import sip
 from pytestqt.qtbot import QtBot
 
 from tests.patience import LIMIT_MS
@@ -68,3 +69,15 @@ def test_finishing_waits_and_forgetting_gives_nothing(qtbot: QtBot) -> None:
     files.reader.forget()
     files.reader.finish()
     assert files.taken == [1]
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_window_that_is_gone_when_a_run_arrives_is_no_error(qtbot: QtBot) -> None:
+    files = Files(LARGE)
+    files.reader.ask(make_record(1))
+    qtbot.waitUntil(lambda: bool(files.threads), timeout=LIMIT_MS)
+    assert not files.threads[0].daemon, "cut off at the end of the process it would abort it"
+    sip.delete(files.reader)
+    files.may[1].set()
+    files.threads[0].join()
+    assert files.taken == []

@@ -11,8 +11,8 @@ from kernels.plain.tiles import TileConfig
 from tests.samples import GPU, INTERPRETER
 from tests.ui.form.driver import ANY, ready
 from workbench.analysis.presets import find_preset
-from workbench.run.request import DTYPES, SDPA_CHOICES, Problem, RunRequest
-from workbench.ui.form.rules import FormRules, put
+from workbench.run.request import DTYPES, SDPA_CHOICES, Problem, RunRequest, put
+from workbench.ui.form.rules import FormRules
 
 RULES = FormRules(ready())
 SMALL = RunRequest(Problem(64, 128, 32))

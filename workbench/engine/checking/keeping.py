@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.analysis.traffic import size_text
-from workbench.run.request import RunRequest
+from workbench.run.request import TRACE_ROWS, RunRequest
 
 ERROR_MAP_LIMIT_BYTES = 32 * 2**20
 TRACE_LIMIT_BYTES = 192 * 2**20
@@ -12,7 +12,7 @@ TRACE_LIMIT_BYTES = 192 * 2**20
 def trace_bytes(request: RunRequest) -> int:
     """Bytes of the three state arrays (tile maximum, running m, running l) of one head of the traced launch.
 
-    As many heads as fit TRACE_LIMIT_BYTES are kept; where not even one does, there is no trace.
+    As many heads as fit TRACE_LIMIT_BYTES are kept; where not even one does, some rows of one.
     """
     problem = request.problem
     tiles = -(-problem.n // request.tile.block_n)
@@ -28,6 +28,31 @@ def kept_heads(total: int, bytes_per_head: int, limit: int, wanted: int) -> tupl
     if room >= total:
         return ()
     return (*range(room - 1), max(room - 1, wanted))
+
+
+def kept_row_blocks(m: int, block_m: int, bytes_per_head: int, limit: int, by: str, worst_row: int) -> tuple[int, ...]:
+    """The blocks of `block_m` query rows whose states fit in `limit` bytes; empty if those of all `m` rows do.
+
+    `by` is one of TRACE_ROWS: consecutive blocks with that of `worst_row` in their middle, as far as the edges allow,
+    or blocks that are spread evenly. One is kept whatever it takes.
+    """
+    if bytes_per_head <= limit:
+        return ()
+    blocks = -(-m // block_m)
+    room = min(blocks, max(1, limit * m // (bytes_per_head * block_m)))
+    if by == "spread":
+        return tuple(i * (blocks - 1) // max(1, room - 1) for i in range(room))
+    first = min(max(0, worst_row // block_m - room // 2), blocks - room)
+    return tuple(range(first, first + room))
+
+
+def kept_rows_text(rows: int, request: RunRequest) -> str:
+    """A line that says which rows' states are kept, and why."""
+    size, most = size_text(trace_bytes(request)), size_text(TRACE_LIMIT_BYTES)
+    return (
+        f"softmax states: {rows:,} of {request.problem.m:,} query rows of one head are kept, "
+        f"{TRACE_ROWS[request.trace_rows]}; all would take {size}, and at most {most} are.\n"
+    )
 
 
 def kept_text(what: str, heads: tuple[int, ...], total: int, bytes_per_head: int, limit: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
@@ -42,7 +43,8 @@ class RunReader(QObject):
         if self._bytes_of(record) <= AT_ONCE_BYTES:
             self._take(self._load(record))
             return True
-        self._thread = threading.Thread(target=self._read, args=(self._wanted, record), name="run-reader", daemon=True)
+        # Not a daemon: one that is cut off at the end of the process aborts it.
+        self._thread = threading.Thread(target=self._read, args=(self._wanted, record), name="run-reader")
         self._thread.start()
         return False
 
@@ -58,7 +60,8 @@ class RunReader(QObject):
 
     def _read(self, number: int, record: RunRecord) -> None:
         self._found.append((number, self._load(record)))
-        self._arrived.emit()
+        with suppress(RuntimeError):  # the window was closed meanwhile, and this object with it
+            self._arrived.emit()
 
     def _deliver(self) -> None:
         while self._found:

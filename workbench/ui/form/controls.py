@@ -10,31 +10,39 @@ from typing import Any, ClassVar
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from kernels.plain.precisions import PRECISIONS
-from kernels.plain.spec import LIMITED, KernelSpec
-from kernels.plain.tiles import AUTO_SPLITS, TileConfig, resolved_splits
+from kernels.plain.tiles import TileConfig
 from workbench.analysis.presets import PRESETS, find_preset
 from workbench.analysis.validate import Fault
-from workbench.run.events import Ready
-from workbench.run.protocols import PROTOCOL_CHOICES
-from workbench.run.request import DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES, Problem, RunRequest
+from workbench.run.events import Failed, Ready
+from workbench.run.request import Problem, RunRequest, look_up
 from workbench.ui.form.estimate import EstimateLabel
-from workbench.ui.form.fields import Choice, IntField
+from workbench.ui.form.fields import Choice, NumberField
+from workbench.ui.form.offers import choice_of, show_choices, show_hints
 from workbench.ui.form.rows import Row, add_rows, add_title, make_row, unreadable
-from workbench.ui.form.rules import FormRules, Settled, is_exact, is_preset, look_up
-from workbench.ui.form.specs import BEST_TILE_TIP, CUSTOM, FIELDS, GROUPS, SDPA_TIPS, TILE_GROUP, make_preset_row
+from workbench.ui.form.rules import FormRules, Settled, is_preset
+from workbench.ui.form.specs import (
+    BEST_TILE_TIP,
+    CUSTOM,
+    FIELDS,
+    GROUPS,
+    SDPA_TIPS,
+    TILE_GROUP,
+    make_preset_row,
+    step_text,
+)
+from workbench.ui.form.state import FormState, FormStep
 from workbench.ui.places import Place
 
 LEAST_WIDTH = 304  # with the scroll bar of a low window beside it, every name and number is still whole
-NO_GPU = "this machine has no NVIDIA GPU that can be used; python main.py doctor says what is missing"
-EXACT_TEXT = "products of 16-bit values are exact in fp32"
 
 
 class Controls(QWidget):
     """Edits a RunRequest. What cannot work is said under its field, before anything is started.
 
     `requestChanged` carries the request after every change, or None while it cannot work; `deviceChanged`
-    comes first if the device has changed. What has no field here is kept from the last `set_request`.
+    comes first if the device has changed to one that is not known to be impossible. `stepped` carries each change that
+    somebody has made as a step that can be taken back, `rested` says that a field is no longer typed in. What has no
+    field here is kept from the last `set_request`.
     """
 
     name: ClassVar[str] = "controls"
@@ -43,12 +51,15 @@ class Controls(QWidget):
 
     requestChanged = pyqtSignal(object)  # RunRequest | None
     deviceChanged = pyqtSignal(str)
+    stepped = pyqtSignal(object)  # FormStep
+    rested = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(self.name)
         self.setMinimumWidth(LEAST_WIDTH)
         self._base = self._last = RunRequest(PRESETS[0].problem)
+        self._open: RunRequest | None = None  # what was asked for while its tile could not be chosen yet
         self._kv_heads_chosen = False  # else they follow the heads
         self._rules = FormRules()
         self._notes: Mapping[str, str] = {}
@@ -67,10 +78,13 @@ class Controls(QWidget):
         self._general.setWordWrap(True)
         self._estimate = EstimateLabel()
         self._build()
-        self._fill(self._base)
+        self._fill(FormState(self._base))
+        self._state = self.state()
         self._check()
         for name, row in self._rows.items():
             row.field.changed.connect(partial(self._on_changed, name))
+            if isinstance(row.field, NumberField):
+                row.field.editingFinished.connect(self.rested)
         self._preset.field.changed.connect(self._on_preset)
 
     def request(self) -> RunRequest:
@@ -84,25 +98,60 @@ class Controls(QWidget):
         """What cannot work about it, in the order of the form."""
         return self._faults
 
-    def set_request(self, request: RunRequest) -> None:
-        """Show `request`, whose tile must be a chosen one; exactly one `requestChanged` follows."""
-        self._base = replace(request, auto_tile=())
-        self._kv_heads_chosen = request.problem.kv_heads != request.problem.heads
+    def set_request(self, request: RunRequest, step: str = "") -> None:
+        """Show `request`; exactly one `requestChanged` follows.
+
+        `step` says what that is for whom it was done by, who may take it back; "" is for what the program does itself.
+        What its tile leaves open is chosen as the engine would, once that is known.
+        """
+        chosen = self._rules.with_chosen_tile(request)
+        self._open = chosen if chosen.auto_tile else None
+        shown = replace(chosen, auto_tile=())
+        self._show(FormState(shown, shown.problem.kv_heads != shown.problem.heads), step)
+
+    def state(self) -> FormState:
+        """All that the form holds, also what is no number."""
+        fields = ((name, row.field) for name, row in self._rows.items())
+        typed = ((name, f.text()) for name, f in fields if isinstance(f, NumberField) and not f.is_number())
+        return FormState(self.request(), self._kv_heads_chosen, tuple(typed))
+
+    def restore(self, state: FormState) -> None:
+        """Show what `state` gave; exactly one `requestChanged` follows, and no `stepped`."""
+        self._open = None
+        self._show(state)
+
+    def hear_down(self, failure: Failed) -> None:
+        """Learn that no engine could be started: where the device is why, another one must be chosen."""
+        if failure.kind == "invalid":
+            refused = {**self._rules.refused, self.request().device: failure.message}
+            self._learn(replace(self._rules, refused=refused))
+
+    def _show(self, state: FormState, step: str = "") -> None:
+        self._base = state.request
+        self._kv_heads_chosen = state.kv_heads_chosen
         self._notes = {}
-        self._fill(request)
-        self._announce()
+        self._fill(state)
+        self._announce(step)
 
     def set_ready(self, ready: Ready) -> None:
         """Offer the kernels and backends that the engine has announced, and check against its device.
 
         `requestChanged` follows only if that changes what cannot work.
         """
-        self._rules = FormRules(ready)
-        before = self._faults
-        self._choice("kernel").set_names({k.name: f"{k.spec.title}: {k.spec.description}" for k in ready.kernels})
+        choice_of(self._rows, "kernel").set_names(
+            {k.name: f"{k.spec.title}: {k.spec.description}" for k in ready.kernels}
+        )
         described = {b.name: b.description for b in ready.baselines if b.description}
-        self._choice("sdpa").set_names({**SDPA_TIPS, **described})
+        choice_of(self._rows, "sdpa").set_names({**SDPA_TIPS, **described})
         self._rows["device"].field.setToolTip(f"Where it runs: now {ready.device.name}, {ready.device.mode_label}.")
+        self._learn(FormRules(ready))
+        awaited, self._open = self._open, None
+        if awaited is not None and self.request() == replace(awaited, auto_tile=()):
+            self.set_request(awaited)
+
+    def _learn(self, rules: FormRules) -> None:
+        """Judge by `rules` from now on; `requestChanged` follows only if that changes what cannot work."""
+        self._rules, before = rules, self._faults
         self._check()
         if self._faults != before:
             self.requestChanged.emit(None if self._faults else self.request())
@@ -113,7 +162,7 @@ class Controls(QWidget):
         tile = self._rules.best_tile(request)
         if tile is not None:
             notes = {"block_m": "this is the best tile known already"} if tile == request.tile else {}
-            self._take(Settled(replace(request, tile=tile), notes))
+            self._take(Settled(replace(request, tile=tile), notes), f"best tile {tile.label}")
 
     def set_seconds_per_tile(self, seconds: float) -> None:
         """Estimate with what one tile update took on this machine's interpreter."""
@@ -159,40 +208,38 @@ class Controls(QWidget):
             for line in lines:
                 add_rows(grid, line)
 
-    def _fill(self, request: RunRequest) -> None:
+    def _fill(self, state: FormState) -> None:
         self._filling = True
+        typed = dict(state.typed)
         for name, row in self._rows.items():
-            row.field.set_value(look_up(request, name))
+            if name in typed and isinstance(row.field, NumberField):
+                row.field.set_text(typed[name])
+            else:
+                row.field.set_value(look_up(state.request, name))
         self._filling = False
-
-    def _choice(self, name: str) -> Choice:
-        field = self._rows[name].field
-        assert isinstance(field, Choice)
-        return field
 
     def _on_changed(self, name: str) -> None:
         if self._filling:
             return
-        request = self.request()
+        request, field = self.request(), self._rows[name].field
         match name:
             case "kernel":
-                self._take(self._rules.with_kernel(request, self._last))
+                settled = self._rules.with_kernel(request, self._last)
             case "dtype" | "precision":
-                self._take(self._rules.with_dtype(request, self._last))
+                settled = self._rules.with_dtype(request, self._last)
             case "heads" if not self._kv_heads_chosen:
-                self._take(self._rules.with_heads(request))
-            case "kv_heads":
-                self._kv_heads_chosen = True
-                self._take(Settled(request))
+                settled = self._rules.with_heads(request)
             case _:
-                self._take(Settled(request))
+                self._kv_heads_chosen = self._kv_heads_chosen or name == "kv_heads"
+                settled = Settled(request)
+        self._take(settled, step_text(name, request, field), name if isinstance(field, NumberField) else "")
 
     def _on_preset(self) -> None:
         name = str(self._preset.field.value())
         if not self._filling and name != CUSTOM:
-            self._take(self._rules.with_preset(self.request(), find_preset(name)))
+            self._take(self._rules.with_preset(self.request(), find_preset(name)), f"preset {name}")
 
-    def _take(self, settled: Settled) -> None:
+    def _take(self, settled: Settled, step: str, field: str = "") -> None:
         """Show what has followed a change; fields that are as they were keep their text, also one that is no number."""
         now = self.request()
         self._filling = True
@@ -202,12 +249,17 @@ class Controls(QWidget):
                 row.field.set_value(value)
         self._filling = False
         self._notes = settled.notes
-        self._announce()
+        self._announce(step, field)
 
-    def _announce(self) -> None:
+    def _announce(self, step: str, field: str = "") -> None:
+        """Tell what has changed; `step` in words, and in which typed field, if it can be taken back."""
         request = self._last = self.request()
+        before, self._state = self._state, self.state()
         self._check()
-        if request.device != self._device:
+        if step and self._state != before:
+            self.stepped.emit(FormStep(before, self._state, step, field))
+        is_possible = all(fault.field != "device" for fault in self._faults)
+        if request.device != self._device and is_possible:
             self._device = request.device
             self.deviceChanged.emit(request.device)
         self.requestChanged.emit(None if self._faults else request)
@@ -226,8 +278,9 @@ class Controls(QWidget):
         self._general.setText("\n".join(messages.values()))
         self._general.setVisible(bool(messages))
         self._show_preset(request)
-        self._show_choices(request)
-        self._show_hints(request)
+        show_choices(self._rows, self._rules, request)
+        show_hints(self._rows, self._rules, request, self._notes)
+        self._best.setEnabled(self._rules.best_tile(request) is not None)
         self._show_estimate()
 
     def _show_preset(self, request: RunRequest) -> None:
@@ -236,55 +289,6 @@ class Controls(QWidget):
         assert isinstance(self._preset.field, Choice)
         self._preset.field.set_value(match)
         self._filling = False
-
-    def _show_choices(self, request: RunRequest) -> None:
-        """Disable what would bring a fault of its own, with its line as the reason."""
-        meaning = INPUT_DISTRIBUTIONS.get(request.problem.inputs, "unknown")
-        self._choice("inputs").setToolTip(f"Values of Q, K and V: {meaning}.")
-        self._choice("kernel").set_reasons(self._rules.kernel_reasons(request))
-        no_gpu = {} if self._rules.ready is None or self._rules.ready.has_gpu else {"cuda": NO_GPU}
-        self._choice("device").set_reasons(no_gpu)
-        protocol = self._rules.protocol(request)
-        self._choice("protocol").setToolTip(
-            f"How launches are timed, {protocol.name}: {protocol.meaning or 'unknown'}."
-        )
-        choices = (("sdpa", SDPA_CHOICES), ("dtype", DTYPES), ("precision", PRECISIONS), ("protocol", PROTOCOL_CHOICES))
-        for name, values in choices:
-            self._choice(name).set_reasons(self._rules.reasons(request, name, values))
-        # A field with one value left is disabled as a whole, unless it has another: then it must be changed.
-        self._rows["precision"].allow(self._rules.reason(request, "precision", "tf32") if is_exact(request) else "")
-        fixed = f"protocol {protocol.name} times a fixed number of launches" if protocol.has_fixed_counts else ""
-        wrong = self._rules.reason(request, "max_seconds", request.max_seconds)  # which must be mended
-        self._rows["max_seconds"].allow("" if wrong else fixed)
-        for name, value, always in (("causal", True, (False,)), ("splits", 2, (1, AUTO_SPLITS))):
-            left = look_up(request, name) in always
-            self._rows[name].allow(self._rules.reason(request, name, value) if left else "")
-        kernel = self._rules.kernel(request.kernel)
-        if kernel is not None:
-            for name in LIMITED:
-                self._show_limited(name, request, kernel.spec)
-        self._best.setEnabled(self._rules.best_tile(request) is not None)
-
-    def _show_limited(self, name: str, request: RunRequest, spec: KernelSpec) -> None:
-        """Step through what the kernel takes of a tile's field; with its reason, one that it takes nothing else of."""
-        row, allowed = self._rows[name], spec.allowed(name, request.problem.d)
-        assert isinstance(row.field, IntField)
-        row.field.set_steps(allowed)
-        row.allow(spec.why(name, request.problem.d) if allowed == (look_up(request, name),) else "")
-
-    def _show_hints(self, request: RunRequest) -> None:
-        """Say what was changed together with the last change, why there is no precision to choose, what auto means."""
-        hints = {
-            **({"precision": EXACT_TEXT} if is_exact(request) else {}),
-            **self._rules.splits_notes(request),
-            **self._notes,
-        }
-        for name, row in self._rows.items():
-            row.show_hint(hints.get(name, ""))
-        ready, unit = self._rules.ready, "key splits"
-        if ready is not None and request.tile.splits == AUTO_SPLITS and not self._faults:
-            unit = f"here {resolved_splits(request.problem, request.tile, ready.device.sm_count)}"
-        self._rows["splits"].unit.setText(unit)
 
     def predicted_seconds(self) -> float:
         """How long a run of what the form says takes on the interpreter; 0 on a GPU."""

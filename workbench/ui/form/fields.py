@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import TypeVar
 
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtGui import QStandardItemModel, QValidator, QWheelEvent
+from PyQt6.QtCore import QEvent, Qt, pyqtSignal
+from PyQt6.QtGui import QKeyEvent, QKeySequence, QStandardItemModel, QValidator, QWheelEvent
 from PyQt6.QtWidgets import QAbstractSpinBox, QCheckBox, QComboBox, QLineEdit, QWidget
 
 AUTO = "auto"
@@ -47,6 +47,20 @@ class NumberField(QAbstractSpinBox):
     def stepEnabled(self) -> QAbstractSpinBox.StepEnabledFlag:
         """Both directions: a step that leads nowhere leaves the value."""
         return QAbstractSpinBox.StepEnabledFlag.StepUpEnabled | QAbstractSpinBox.StepEnabledFlag.StepDownEnabled
+
+    def event(self, event: QEvent | None) -> bool:
+        """Leave undo and redo to the window, which takes back changes of the whole form: the line has its own."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and _is_undo(event):
+            event.ignore()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, e: QKeyEvent | None) -> None:
+        """Nothing to undo in the window is nothing to undo here."""
+        if e is not None and _is_undo(e):
+            e.ignore()
+            return
+        super().keyPressEvent(e)
 
     def wheelEvent(self, e: QWheelEvent | None) -> None:
         """Step only with the focus, so that scrolling the form changes nothing."""
@@ -251,6 +265,10 @@ class Flag(QCheckBox):
 
 
 Field = IntField | FloatField | Choice | Flag
+
+
+def _is_undo(event: QKeyEvent) -> bool:
+    return any(event.matches(key) for key in (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo))
 
 
 def set_property(widget: QWidget, name: str, value: object) -> None:

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
 
 from kernels.plain.precisions import EXACT, PRECISIONS
 from kernels.plain.spec import LIMITED
 from kernels.plain.tiles import AUTO_SPLITS, TileConfig, resolved_splits
 from workbench.analysis.presets import Preset
+from workbench.analysis.tile import with_chosen_tile
 from workbench.analysis.tolerances import default_tolerance
 from workbench.analysis.validate import Fault, find_faults
 from workbench.run.environment import KernelInfo, find_kernel
 from workbench.run.events import Ready
 from workbench.run.protocols import Protocol, protocol_on
-from workbench.run.request import DTYPES, SDPA_CHOICES, RunRequest
+from workbench.run.request import DTYPES, SDPA_CHOICES, RunRequest, look_up, put
 
+NO_GPU = "allowed are auto and interpreter: no NVIDIA GPU can be used here, and python main.py doctor says why"
 TILE_FIELDS = tuple(f.name for f in fields(TileConfig))
 # From the least exact to the most: a precision that cannot be had gives way to the next one that is no worse.
 BY_EXACTNESS = tuple(sorted(PRECISIONS, key=lambda name: PRECISIONS[name].exactness))
@@ -35,15 +36,28 @@ class Settled:
 
 @dataclass(frozen=True)
 class FormRules:
-    """Answers questions about requests by what the engine has announced; before that, by the general rules alone."""
+    """Answers questions about requests by what the engine has announced; before that, by the general rules alone.
+
+    `refused` are the devices that no engine could be had for, with what it said.
+    """
 
     ready: Ready | None = None
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def faults(self, request: RunRequest) -> tuple[Fault, ...]:
         """Everything that cannot work about `request`."""
         if self.ready is None:
-            return find_faults(request)
-        return find_faults(request, self.ready.device, self.ready.kernels, self.ready.baselines)
+            found = find_faults(request)
+        else:
+            found = find_faults(request, self.ready.device, self.ready.kernels, self.ready.baselines)
+        return (*found, *self._device_faults(request.device))
+
+    def _device_faults(self, device: str) -> Iterator[Fault]:
+        """The engine announces what runs on its own device; of another it is known whether there is one."""
+        if device in self.refused:
+            yield Fault("device", self.refused[device])
+        elif device == "cuda" and self.ready is not None and not self.ready.has_gpu:
+            yield Fault("device", f"device is {device}", NO_GPU)
 
     def kernel(self, name: str) -> KernelInfo | None:
         """The kernel called `name`, or None where none is announced."""
@@ -53,6 +67,11 @@ class FormRules:
         """Why the field `name` cannot be `value` while all else stays, in one line; "" if it can."""
         fault = self._fault(put(request, name, value), name)
         return fault.message if fault is not None else ""
+
+    def limit(self, request: RunRequest, name: str, value: object) -> str:
+        """What is allowed instead of `value`, for a field that has that already; "" if it can be `value` as well."""
+        fault = self._fault(put(request, name, value), name)
+        return (fault.allowed or fault.found) if fault is not None else ""
 
     def reasons(self, request: RunRequest, name: str, values: Iterable[str]) -> dict[str, str]:
         """The `values` that the field `name` cannot take, with the reason of each."""
@@ -76,6 +95,12 @@ class FormRules:
         if self.ready is None or kernel is None or not sized or problem.dtype not in DTYPES:
             return None
         return kernel.spec.default_tile(problem, self.ready.device, request.precision)
+
+    def with_chosen_tile(self, request: RunRequest) -> RunRequest:
+        """`request` with what its tile leaves open chosen as the engine would; the same where that is not known."""
+        if self.ready is None or not request.auto_tile or self.best_tile(request) is None:
+            return request
+        return with_chosen_tile(request, self.ready.device, self.ready.kernels)
 
     def with_kernel(self, request: RunRequest, before: RunRequest) -> Settled:
         """What follows a new kernel: dtype and precision that it takes, its own tile; `before` had the old one."""
@@ -180,21 +205,6 @@ def is_preset(request: RunRequest, preset: Preset) -> bool:
     """Whether it is that problem with those tolerances; the tile goes with the kernel."""
     tolerances = preset.tolerances(request.problem.dtype, request.precision)
     return (request.problem, request.rtol, request.atol) == (preset.problem, *tolerances)
-
-
-def put(request: RunRequest, name: str, value: object) -> RunRequest:
-    """`request` with another value of the field `name`, wherever in it that is."""
-    changes: dict[str, Any] = {name: value}
-    if hasattr(request, name):
-        return replace(request, **changes)
-    if hasattr(request.problem, name):
-        return replace(request, problem=replace(request.problem, **changes))
-    return replace(request, tile=replace(request.tile, **changes))
-
-
-def look_up(request: RunRequest, name: str) -> Any:
-    """The value of the field `name`, wherever in the request it is."""
-    return next(getattr(part, name) for part in (request, request.problem, request.tile) if hasattr(part, name))
 
 
 def _nearest_first(value: str, order: tuple[str, ...], name: str) -> list[str]:

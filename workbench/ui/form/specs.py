@@ -11,10 +11,9 @@ from kernels.plain.precisions import PRECISIONS
 from kernels.plain.tiles import BLOCKS
 from workbench.analysis.presets import PRESETS
 from workbench.run.protocols import PROTOCOL_CHOICES, protocol_of
-from workbench.run.request import INPUT_DISTRIBUTIONS, RunRequest
-from workbench.ui.form.fields import AutoField, Choice, Field, Flag, FloatField, IntField, SecondsField
+from workbench.run.request import INPUT_DISTRIBUTIONS, TRACE_ROWS, RunRequest, look_up
+from workbench.ui.form.fields import AutoField, Choice, Field, Flag, FloatField, IntField, NumberField, SecondsField
 from workbench.ui.form.rows import Row, make_row
-from workbench.ui.form.rules import look_up
 
 CUSTOM = "Custom"
 TILE_GROUP = "Kernel"
@@ -53,6 +52,7 @@ MAX_SECONDS_TIP = (
     "The longest that timing kernel and SDPA may take, in seconds. It ends earlier once the 95% interval of both "
     "medians is within 1%. Protocol block has a fixed number of launches instead."
 )
+TRACE_TIP = "Which query rows' softmax states are kept, where those of all rows of one head would be too large."
 TOLERANCE_TIP = "The output passes if |out - float64| <= atol + rtol |float64| everywhere. Up and Down: powers of ten."
 
 
@@ -124,6 +124,7 @@ _MEASURING = (
     FieldSpec("protocol", "Protocol", "", PROTOCOL_TIP, partial(Choice, PROTOCOL_TIPS)),
     FieldSpec("max_seconds", "at most", "seconds", MAX_SECONDS_TIP, SecondsField),
     FieldSpec("device", "Device", "", "Where it runs.", partial(Choice, DEVICE_TIPS)),
+    FieldSpec("trace_rows", "rows", "", TRACE_TIP, partial(Choice, TRACE_ROWS), beside=True),
     FieldSpec("rtol", "rtol", "relative", f"Relative tolerance. {TOLERANCE_TIP}", FloatField),
     FieldSpec("atol", "atol", "absolute", f"Absolute tolerance. {TOLERANCE_TIP}", FloatField),
 )
@@ -137,6 +138,20 @@ def make_preset_row() -> Row:
     choice = Choice({CUSTOM: "", **{preset.name: preset.title for preset in PRESETS}})
     choice.set_reasons({CUSTOM: "shown when the form matches no preset"})
     return make_row(choice, "preset", "Preset", "", "Problems people know: shape, tile and tolerances at once.")
+
+
+def step_text(name: str, request: RunRequest, field: Field) -> str:
+    """What a change of the field `name` was, in a few words: "M 128", "tile 64×32", "causal off"."""
+    if name in ("block_m", "block_n"):
+        return f"tile {request.tile.label}"
+    label = next(spec.label for spec in FIELDS if spec.name == name)
+    match field:
+        case Flag():
+            return f"{label} {'on' if field.value() else 'off'}"
+        case NumberField():
+            return f"{label} {field.text()}".rstrip()
+        case _:
+            return f"{label} {field.value()}"
 
 
 def differing_fields(one: RunRequest, other: RunRequest) -> tuple[str, ...]:

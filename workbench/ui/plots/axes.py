@@ -9,7 +9,8 @@ from typing import Any
 
 import pyqtgraph as pg
 
-from workbench.analysis.numbers import number
+from workbench.analysis.numbers import number, with_minus
+from workbench.stats.arrays import IntArray
 from workbench.ui.text.fit import longest, text_height, text_width
 
 BREAK = "<br>"  # between the lines of an axis's name
@@ -68,9 +69,13 @@ def _name_width(name: str) -> float:
 
 
 class IndexAxis(NamedAxis):
-    """An axis of rows, columns, tiles or launches: whole numbers only, the name right under them."""
+    """An axis of rows, columns, tiles or launches: whole numbers only, the name right under them.
+
+    `numbers` are what its positions 0, 1, 2 … stand for, where that is not themselves.
+    """
 
     _step = 1.0
+    numbers: IntArray | None = None
 
     def resizeEvent(self, ev: Any = None) -> None:
         """Keep the name near the numbers where a neighbour's taller axis makes room below."""
@@ -90,7 +95,12 @@ class IndexAxis(NamedAxis):
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         """Whole numbers."""
-        return [f"{round(v):,}" if spacing >= self._step else "" for v in values]
+        return [self._text(round(v)) if spacing >= self._step else "" for v in values]
+
+    def _text(self, position: int) -> str:
+        if self.numbers is None:
+            return f"{position:,}"
+        return f"{self.numbers[position]:,}" if 0 <= position < len(self.numbers) else ""
 
 
 class CountAxis(IndexAxis):
@@ -136,7 +146,7 @@ class ValueAxis(NamedAxis):
         if self.log:
             return [f"{10**v:,.10g}" if v > -4 else number(10**v, 1) for v in values]
         places = max(0, -math.floor(math.log10(spacing) + 1e-9))
-        return [f"{v:,.{places}f}".replace("-", "−") for v in values]
+        return [with_minus(f"{v:,.{places}f}") for v in values]
 
 
 def even_ticks(low: float, high: float, most: int) -> list[float]:

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from kernels.plain.launch_options import LaunchOption
-from kernels.plain.tiles import AUTO_SPLITS
+from kernels.plain.launch_options import LAUNCH_OPTIONS, LaunchOption
+from kernels.plain.tiles import AUTO_SPLITS, TileConfig
 from workbench.analysis.metrics import Metric, find_metric
-from workbench.analysis.numbers import error_text
+from workbench.analysis.numbers import MICROSECONDS, error_text
 from workbench.run.events import Failed
 from workbench.run.measurement import Role
 from workbench.run.record import RunRecord
 from workbench.ui.headline.lines import changed_line
-from workbench.words.names import kernel_text, splits_text
+from workbench.ui.runs.shared import Shared, shape_text, source_mark
+from workbench.ui.text.fit import SEPARATOR
+from workbench.words.names import kernel_text, splits_text, versions_text
 from workbench.words.results import failure_words, remedy_text, wrong_text
 
 Tone = Literal["", "muted", "good", "bad", "warn"]
-SortValue = float | str | tuple[str, str, int]
+SortValue = float | str | tuple[bool, str, int] | tuple[int, ...]
 
 MISSING = "–"
+SPLITS_MARK = "÷"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: `sort` is None where there is no value; `plain` is what is copied, one text per exported column."""
+    """One cell: `sort` is None where there is no value; `plain` is what is copied, one text per exported column.
+
+    `text` is what it says by itself, `said` what it says among other runs: without what is common to all of them, and
+    in the unit of the column. `shorter` are versions of it for less room, the longest first.
+    """
 
     text: str
     sort: SortValue | None
@@ -34,6 +41,12 @@ class Cell:
     tone: Tone = ""
     bold: bool = False
     struck: bool = False
+    said: Callable[[Shared], str] | None = field(default=None, compare=False)
+    shorter: tuple[str, ...] = ()
+
+    def among(self, shared: Shared) -> str:
+        """What the cell says in a table whose runs share that."""
+        return self.text if self.said is None else self.said(shared)
 
 
 def missing_cell(count: int = 1, text: str = MISSING, tooltip: str = "") -> Cell:
@@ -56,13 +69,30 @@ def metric_cell(record: RunRecord, metric: Metric, text: Callable[[float], str] 
         return missing_cell(text="n/a", tooltip=device.mode_label) if device.mode == "interpreter" else missing_cell()
     wrong = record.is_wrong("kernel") and metric.better != "neither"
     tone: Tone = "muted" if wrong else ""
-    return Cell((text or metric.text)(value), value, (metric.plain(value),), metric.tip, tone, struck=wrong)
+    said = times_said(value) if metric.unit == MICROSECONDS.name else None
+    return Cell((text or metric.text)(value), value, (metric.plain(value),), metric.tip, tone, struck=wrong, said=said)
+
+
+def times_said(*us: float, before: str = "") -> Callable[[Shared], str]:
+    """How times of `us` microseconds are said in the unit of their column."""
+    return lambda shared: before + "–".join(map(shared.unit.said, us))
 
 
 def number_cell(record: RunRecord) -> Cell:
-    started = record.started
-    order = (started.started_at, record.source, record.run_id)
-    return Cell(str(record.run_id), order, (str(record.run_id), started.started_at), f"started {started.started_at}")
+    """The run's number, after the mark of its recording: those of several files repeat."""
+    started, number = record.started, record.run_id
+    order = (not record.source, record.source, number)  # this session's are the newest
+    source = f"recording {record.source}" if record.source else "this session"
+    tip = f"run {number} of {source}, started {started.started_at}"
+    mark = source_mark(record.source)
+    text = f"{mark} {number}".strip()
+    pieces = mark.split("-")
+    shorter = [f"{'-'.join(pieces[:end])}… {number}" for end in range(len(pieces) - 1, -1, -1)] if mark else []
+
+    def said(shared: Shared) -> str:
+        return f"{shared.mark(record.source)} {number}".strip()
+
+    return Cell(text, order, (str(number), started.started_at), tip, said=said, shorter=tuple(shorter))
 
 
 def state_cell(record: RunRecord) -> Cell:
@@ -91,17 +121,16 @@ def state_cell(record: RunRecord) -> Cell:
 
 def problem_cell(record: RunRecord) -> Cell:
     p = record.started.request.problem
-    shared = f"/{p.kv_heads}" if p.kv_heads != p.heads else ""
-    heads = f"{p.batch}×{p.heads}{shared}" if p.total_heads > 1 else ""
-    values = (p.inputs if p.inputs != "normal" else "", f"seed {p.seed}" if p.seed else "")
-    special = (*values, heads, p.dtype if p.dtype != "fp32" else "", "causal" if p.causal else "")
-    text = " ".join(filter(None, (p.shape.replace(" × ", "×"), *special)))
     mask = "causal mask, aligned to the lower right" if p.causal else "no mask"
     tooltip = f"M × N × D = {p.shape}, {p.dtype}\nbatch {p.batch}, heads {p.heads}, KV heads {p.kv_heads}\n{mask}"
     tooltip += f"\nseed {p.seed}, inputs {p.inputs}"
     sides = (str(side) for side in (p.m, p.n, p.d, p.batch, p.heads, p.kv_heads))
     plain = (*sides, "yes" if p.causal else "no", p.dtype, str(p.seed), p.inputs)
-    return Cell(text, float(p.flops), plain, tooltip)
+
+    def said(shared: Shared) -> str:
+        return shape_text(record, shared.common)
+
+    return Cell(shape_text(record), float(p.flops), plain, tooltip, said=said)
 
 
 def words_cell(text: str, tooltip: str = "", tone: Tone = "") -> Cell:
@@ -118,10 +147,30 @@ def kernel_cell(record: RunRecord) -> Cell:
 
 
 def tile_cell(record: RunRecord) -> Cell:
+    """The whole tile; what is copied are the blocks, as the other settings have columns of their own."""
     tile = record.started.request.tile
-    tooltip = f"BLOCK_M {tile.block_m}, BLOCK_N {tile.block_n} rows\n{', '.join(tile.option_words)}"
+    marks = tile_marks(tile)
+    text = f"{tile.block_m} × {tile.block_n}"
+    splits = splits_text(tile)
+    words = ", ".join((*tile.option_words, f"{SPLITS_MARK}{splits} key splits"))
+    tooltip = f"BLOCK_M {tile.block_m}, BLOCK_N {tile.block_n} rows\n{words}"
     plain = (str(tile.block_m), str(tile.block_n))
-    return Cell(tile.label, float(tile.block_m * 10**6 + tile.block_n), plain, tooltip)
+    order = (tile.block_m, tile.block_n, tile.num_warps, tile.num_stages, tile.splits, tile.maxnreg)
+    return Cell(SEPARATOR.join(filter(None, (text, marks))), order, plain, tooltip)
+
+
+def tile_marks(tile: TileConfig) -> str:
+    """The tile's settings that are not the usual, by their marks: "8w 3s", "8w 3s ÷4", "96r"; "" if all are.
+
+    Warps and stages are said together: one alone leaves open what the other was. The rarest come last.
+    """
+    fixed = [one for one in LAUNCH_OPTIONS if not one.auto_text]
+    others = [one for one in LAUNCH_OPTIONS if one.auto_text]
+    is_usual = all(getattr(tile, one.name) == one.default for one in fixed)
+    marks = [] if is_usual else [f"{getattr(tile, one.name)}{one.mark}" for one in fixed]
+    marks += [f"{SPLITS_MARK}{splits_text(tile)}"] if tile.splits != 1 else []
+    marks += [f"{value}{one.mark}" for one in others if not one.is_left(value := getattr(tile, one.name))]
+    return " ".join(marks)
 
 
 def splits_cell(record: RunRecord) -> Cell:
@@ -161,8 +210,7 @@ def versions_cell(record: RunRecord) -> Cell:
     """What the run was made with: two of a kernel may differ by these alone."""
     device, provenance = record.started.device, record.started.provenance
     revision, digest = provenance.revision, provenance.source_sha256
-    source = revision[:8] if revision else digest[:8]
-    text = ", ".join(filter(None, (f"torch {device.torch}", f"triton {device.triton}", source)))
+    text = versions_text(record.started)
     kernel = f"revision {revision or 'none'}, SHA-256 {digest}" if digest else "source revision not recorded"
     tooltip = f"torch {device.torch}, triton {device.triton}, Python {device.python}\n{provenance.kernel_file} {kernel}"
     return Cell(text, text, (device.torch, device.triton, device.python, revision, digest), tooltip)

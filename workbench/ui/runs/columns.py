@@ -6,8 +6,9 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from functools import partial
 
-from kernels.plain.launch_options import LAUNCH_OPTIONS
+from kernels.plain.launch_options import LAUNCH_OPTIONS, LaunchOption
 from workbench.analysis.metrics import METRICS, Metric, find_metric
+from workbench.analysis.numbers import MICROSECONDS, TimeUnit
 from workbench.run.record import RunRecord
 from workbench.ui.runs import cells
 from workbench.ui.runs import time_cells as times
@@ -20,7 +21,8 @@ class Column:
 
     It is as wide as its cells need; one of words no wider than that, and longer ones end in an ellipsis. One of numbers
     has no such limit. Unless it is `at_first` it waits to be asked for, and while all of it is `usual` it is not shown.
-    What tells runs apart at a glance comes first: in a small window the others are beyond its edge.
+    What is explored comes first: in a small window the others are beyond its edge. Where it `is_time` all of it is in
+    one unit, which its heading states. Its title is its name in what is kept between launches.
     """
 
     title: str
@@ -30,6 +32,11 @@ class Column:
     most: int = 0
     usual: str = ""
     at_first: bool = True
+    is_time: bool = False
+
+    def heading(self, unit: TimeUnit) -> str:
+        """The title, with the unit of its times."""
+        return f"{self.title}, {unit.name}" if self.is_time else self.title
 
     @property
     def is_number(self) -> bool:
@@ -51,7 +58,8 @@ def _column_of(metric: Metric, text: Callable[[float], str] | None = None, copie
         return replace(found, plain=found.plain[: len(export)])
 
     title = metric.title[:1].upper() + metric.title[1:]
-    return Column(title, f"of the kernel: {metric.tip}", export, cell, at_first=metric.at_first)
+    is_time = metric.unit == MICROSECONDS.name
+    return Column(title, f"of the kernel: {metric.tip}", export, cell, at_first=metric.at_first, is_time=is_time)
 
 
 _TIME, _MEDIAN, _ERROR = _labels("figure", "median", "max_abs_error")
@@ -59,32 +67,38 @@ _SDPA_TIME = (f"SDPA {_TIME}", "SDPA time is", f"SDPA {_MEDIAN}")
 _RATIO = ("SDPA / kernel", "ratio low", "ratio high", "ratio low to high is")
 _PROBLEM = ("M", "N", "D", "batch", "heads", "KV heads", "causal", "dtype", "seed", "inputs")
 _VERSIONS = ("torch", "triton", "Python", "kernel revision", "kernel SHA-256")
-_PROBLEM_TIP = "the problem, then its inputs, seed, heads (batch × heads / KV), dtype and mask where not the plain ones"
+_PROBLEM_TIP = "what differs of M × N × D, inputs, seed, heads (batch × heads / KV heads), dtype and mask"
+_KERNEL = ("kernel", "precision")
+_TILE_TIP = (
+    "BLOCK_M × BLOCK_N in rows; then what is not the usual: w warps, s stages, "
+    f"{cells.SPLITS_MARK} key splits, r registers at most"
+)
 _PROTOCOL_TIP = "how the launches were timed; the time beside it is an average of an unbroken block, or a median"
 _TIME_TIP = "the kernel's, as the protocol has it: under block the average of its block, else the median"
 _VERSIONS_TIP = "what it ran with: torch, triton, and the revision of the kernel's source"
 
+
+def _waits(one: LaunchOption) -> Column:
+    """A column of an option by itself, for whom the tile's is too full."""
+    return Column(one.heading, one.name, (one.name,), partial(cells.option_cell, one), at_first=False)
+
+
 _WITH_WORDS = (
-    Column("Run", "the run's number", ("run", "started"), cells.number_cell),
-    Column("State", "whether the output is right, before how fast it is", ("state",), cells.state_cell, 20),
-    Column("Protocol", _PROTOCOL_TIP, ("protocol",), times.protocol_cell, 18),
-    Column("Time", _TIME_TIP, (_TIME, "time is", _MEDIAN), partial(times.time_cell, role="kernel")),
+    Column("Run", "the run's number, after the recording that it is from", ("run", "started"), cells.number_cell, 14),
+    Column("Kernel", "the Triton kernel, and its precision where not ieee", _KERNEL, cells.kernel_cell, 18),
+    Column("Tile", _TILE_TIP, ("BLOCK_M", "BLOCK_N"), cells.tile_cell, 19),
+    Column("Time", _TIME_TIP, (_TIME, "time is", _MEDIAN), partial(times.time_cell, role="kernel"), is_time=True),
     Column("!", "what must be known beside the times", ("warnings",), times.warnings_cell, 3, usual=cells.MISSING),
-    Column("SDPA", "SDPA's time, as the kernel's", _SDPA_TIME, partial(times.time_cell, role="baseline")),
     Column("vs SDPA", "how the kernel's time is beside SDPA's", _RATIO, times.ratio_cell),
-    Column("M × N × D", _PROBLEM_TIP, _PROBLEM, cells.problem_cell, 36),
-    Column(
-        "Kernel", "the Triton kernel, and its precision where not ieee", ("kernel", "precision"), cells.kernel_cell, 18
-    ),
-    Column("Tile", "BLOCK_M × BLOCK_N, rows", ("BLOCK_M", "BLOCK_N"), cells.tile_cell, 8),
-    Column("Splits", "key splits", ("splits",), cells.splits_cell, usual="1"),
     Column("Max error", "the kernel's, against float64", (_ERROR,), partial(cells.max_error_cell, role="kernel")),
+    Column("State", "whether the output is right, before how fast it is", ("state",), cells.state_cell, 20),
+    Column("Shape", _PROBLEM_TIP, _PROBLEM, cells.problem_cell, 36),
+    Column("Protocol", _PROTOCOL_TIP, ("protocol",), times.protocol_cell, 18),
+    Column("SDPA", "SDPA's time, as the kernel's", _SDPA_TIME, partial(times.time_cell, role="baseline"), is_time=True),
     Column("±95%", "half the 95% interval of the kernel's median", _labels("half_width"), times.half_width_cell),
-    Column("p20 – p80", "the kernel's 20th to 80th percentile", _labels("p20", "p80"), times.spread_cell),
-    *(
-        Column(one.heading, one.name, (one.name,), partial(cells.option_cell, one), usual=one.auto_text)
-        for one in LAUNCH_OPTIONS
-    ),
+    Column("p20 – p80", "the kernel's 20th to 80th percentile", _labels("p20", "p80"), times.spread_cell, is_time=True),
+    Column("Splits", "key splits", ("splits",), cells.splits_cell, at_first=False),
+    *map(_waits, LAUNCH_OPTIONS),
     Column("SDPA backend", "what SDPA took", ("SDPA backend",), cells.backend_cell, 12),
     Column("SDPA max error", "SDPA's own", (f"SDPA {_ERROR}",), partial(cells.max_error_cell, role="baseline")),
     _column_of(find_metric("tflops"), "{:.3g}".format),
@@ -97,6 +111,9 @@ _WITH_WORDS = (
 _COPIED = frozenset(name for column in _WITH_WORDS for name in column.export)
 _OWN = (metric for metric in METRICS if not (metric.at_first and metric.label in _COPIED))
 COLUMNS = (*_WITH_WORDS, *(_column_of(metric, copied=_COPIED) for metric in _OWN))
+
+
+PLACES = {column.title: place for place, column in enumerate(COLUMNS)}
 
 
 def tsv(records: list[RunRecord]) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import ClassVar
 
 from PyQt6.QtCore import QPoint, Qt, pyqtSignal
-from PyQt6.QtGui import QAction, QFont, QFontMetrics, QGuiApplication, QKeySequence, QMouseEvent, QPainter, QPaintEvent
+from PyQt6.QtGui import QAction, QGuiApplication, QKeySequence, QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
 
 from workbench.export.files import tsv_text
@@ -15,11 +14,14 @@ from workbench.run.record import RunKey, RunRecord
 from workbench.ui.places import Place
 from workbench.ui.runs.choice import Choice
 from workbench.ui.runs.columns import COLUMNS
+from workbench.ui.runs.header import Header
+from workbench.ui.runs.line import SharedLine
 from workbench.ui.runs.model import RunsModel, RunsProxy
 from workbench.ui.text.whole_words import WholeWords
 from workbench.ui.theme import Theme
 
-PADDING = 13  # px: of a cell, both sides; the arrow that marks the sorting stands above the title
+EMPTY_ROWS = 2  # of the height of a picture in which there are none
+MOST_PIXELS = 30_000  # of a picture's height: Qt paints none that are higher than 32,767
 
 
 class RunsView(QTableView):
@@ -48,7 +50,7 @@ class RunsView(QTableView):
 
 
 class ResultsTable(QWidget):
-    """All runs, one per row.
+    """All runs, one per row, below a line of what all of them share. `header` has what the user chose of its columns.
 
     `recordSelected` carries the RunRecord that the user has chosen by mouse or keyboard, not one chosen by
     `select`; `settingsRequested` the RunRequest of a run that is to be used again.
@@ -72,10 +74,10 @@ class ResultsTable(QWidget):
         self._proxy.setSourceModel(self._runs)
         self._view = RunsView()
         self._selecting = False
-        self._fitting = False
-        self._sized: set[int] = set()  # columns whose width the user has chosen
-        self._wanted: dict[int, bool] = {}  # those that the user has chosen to see, and not to see
+        self._line = SharedLine()
         self._build()
+        self.header = Header(self._view, self._runs)
+        self._runs.reshaped.connect(lambda: self._line.set_parts(self._runs.shared.parts))
 
     def records(self) -> tuple[RunRecord, ...]:
         """All runs, in the order in which they came."""
@@ -85,14 +87,12 @@ class ResultsTable(QWidget):
         """Replace all runs; the selected one stays selected if it is among them."""
         selected = self.selected()
         self._runs.set_records(records)
-        self._fit_columns()
         if selected is not None:
             self.select(selected.key)
 
     def upsert(self, record: RunRecord) -> None:
         """Add a run, or replace the one with its (source, run_id)."""
         self._runs.upsert(record)
-        self._fit_columns()
 
     def select(self, key: RunKey) -> None:
         """Select the run (source, run_id) and bring it into view; nothing happens if there is none."""
@@ -113,6 +113,28 @@ class ResultsTable(QWidget):
     def apply_theme(self, theme: Theme) -> None:
         """Take the colours of `theme`."""
         self._runs.apply_theme(theme)
+
+    def whole(self, scale: float) -> tuple[ResultsTable, tuple[str, ...]]:
+        """A table for a picture with `scale` pixels per unit: all columns and rows at their full size, no scroll bars.
+
+        Beside it what the picture must say: where there are more rows than fit into one, it has the first of them.
+        """
+        records = self._in_rows(range(self._proxy.rowCount()))
+        other = ResultsTable(self._runs.theme)
+        other.header.take(self.header.kept())
+        rows, header = other._view.verticalHeader(), other._view.horizontalHeader()
+        assert rows is not None and header is not None
+        above = other._line.sizeHint().height() + header.sizeHint().height()
+        most = max(1, int(MOST_PIXELS / scale - above) // rows.defaultSectionSize())
+        other.set_records(records[:most])
+        for way in (other._view.setHorizontalScrollBarPolicy, other._view.setVerticalScrollBarPolicy):
+            way(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        frame = 2 * other._view.frameWidth()
+        line = other._line.sizeHint().height() if other._runs.shared.parts else 0
+        height = line + header.sizeHint().height() + max(EMPTY_ROWS * rows.defaultSectionSize(), rows.length()) + frame
+        other.resize(max(header.length() + frame, self.width()), height)
+        left_out = (f"the first {most:,} of {len(records):,} runs, as sorted",) if len(records) > most else ()
+        return other, left_out
 
     def copy_selected(self) -> None:
         """Put the selected runs on the clipboard as tab-separated text with a header."""
@@ -146,7 +168,6 @@ class ResultsTable(QWidget):
         view.setAccessibleName(self.title)
         view.setModel(self._proxy)
         view.setSortingEnabled(True)
-        view.sortByColumn(0, Qt.SortOrder.DescendingOrder)
         view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -164,50 +185,20 @@ class ResultsTable(QWidget):
         assert selection is not None
         selection.currentRowChanged.connect(self._announce)
         Choice(view, lambda row: self._in_rows([row])[0]).changed.connect(self.recordsChosen)
-        self._style_header()
+        self._style_rows()
         self._make_actions()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._line)
         layout.addWidget(view)
 
-    def _style_header(self) -> None:
-        rows, header = self._view.verticalHeader(), self._view.horizontalHeader()
-        assert rows is not None and header is not None
+    def _style_rows(self) -> None:
+        rows = self._view.verticalHeader()
+        assert rows is not None
         rows.hide()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         rows.setDefaultSectionSize(self.fontMetrics().height() + 8)
-        header.setHighlightSections(False)
-        header.setSectionsMovable(True)
-        header.setMinimumSectionSize(30)
-        header.sectionResized.connect(self._on_resized)
-        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        header.customContextMenuRequested.connect(self._open_columns)
-        self._fit_columns()
-
-    def _fit_columns(self) -> None:
-        """Make each column as wide as its title and cells need, words up to its most, if the user has not sized it.
-
-        Hidden are those that wait to be asked for, and those in which every run says the usual.
-        """
-        metrics, bold = self.fontMetrics(), QFont(self.font())
-        bold.setBold(True)
-        strong = QFontMetrics(bold)
-        self._fitting = True
-        for i, column in enumerate(COLUMNS):
-            is_usual = bool(column.usual) and self._runs.texts(i) <= {column.usual}
-            self._view.setColumnHidden(i, not self._wanted.get(i, column.at_first and not is_usual))
-            if i in self._sized:
-                continue
-            widest = max(map(metrics.horizontalAdvance, self._runs.texts(i)), default=0)
-            widest = max([widest, *map(strong.horizontalAdvance, self._runs.bold_texts(i))])
-            if not column.is_number:
-                widest = min(widest, column.most * metrics.horizontalAdvance("0"))
-            self._view.setColumnWidth(i, max(widest, metrics.horizontalAdvance(column.title)) + PADDING)
-        self._fitting = False
-
-    def _on_resized(self, section: int) -> None:
-        if not self._fitting:
-            self._sized.add(section)
 
     def _make_actions(self) -> None:
         self._use, self._refer, self._copy_some, self._copy_all, self._export = (
@@ -231,27 +222,6 @@ class ResultsTable(QWidget):
         record = self.selected()
         if record is not None:
             self.settingsRequested.emit(record.started.request)
-
-    def _want(self, column: int, wanted: bool) -> None:
-        """Show or hide a column from now on."""
-        self._wanted[column] = wanted
-        self._fit_columns()
-
-    def _open_columns(self, position: QPoint) -> None:
-        """Offer every column to be shown or hidden, but for the number of the run: its header has this menu."""
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for i, column in enumerate(COLUMNS[1:], 1):
-            action = menu.addAction(column.title)
-            assert action is not None
-            action.setToolTip(column.tooltip)
-            action.setCheckable(True)
-            action.setChecked(not self._view.isColumnHidden(i))
-            action.toggled.connect(partial(self._want, i))
-        menu.setToolTipsVisible(True)
-        header = self._view.horizontalHeader()
-        assert header is not None
-        menu.popup(header.mapToGlobal(position))
 
     def _open_menu(self, position: QPoint) -> None:
         menu = QMenu(self)

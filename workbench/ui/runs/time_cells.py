@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from workbench.analysis.metrics import best_ratio, half_width_of, interval_of
 from workbench.analysis.numbers import format_range, format_time
+from workbench.run.events import Failed
 from workbench.run.measurement import Latency, Role
 from workbench.run.protocols import FigureKind
 from workbench.run.record import RunRecord
 from workbench.ui.headline.findings import method_of
-from workbench.ui.runs.cells import Cell, Tone, copied, missing_cell, words_cell
+from workbench.ui.runs.cells import Cell, Tone, copied, missing_cell, state_cell, times_said, words_cell
 from workbench.words.known import watched_text
 from workbench.words.names import named
 from workbench.words.remarks import remarks_of
@@ -46,8 +47,10 @@ def protocol_cell(record: RunRecord) -> Cell:
 def time_cell(record: RunRecord, role: Role) -> Cell:
     """The protocol's own figure; what is not GPU time says so in the kernel's cell itself. A rival is no SDPA."""
     measurement = record.measurement(role)
-    if measurement is None or (role == "baseline" and record.started.request.rival is not None):
+    if role == "baseline" and (measurement is None or record.started.request.rival is not None):
         return missing_cell(3)
+    if measurement is None:
+        return ended_cell(record)
     latency, device = measurement.latency, record.started.device
     us, interval = latency.figure_us, interval_range_text(latency)
     known = f"; {INTERVAL_TIP} {interval}" if interval else ""
@@ -57,12 +60,25 @@ def time_cell(record: RunRecord, role: Role) -> Cell:
     plain = (figure, figure_text(latency), median)
     again = record.recheck(role)
     wrong = again.text if again is not None and again.failed else wrong_text(record.error(role) or measurement.error)
-    text = format_time(us)
-    if role == "kernel" and device.mode != "cuda":
-        text = f"{INTERPRETER_MARK} {text}"
-    if record.is_wrong(role):
-        return Cell(text, us, plain, "\n".join((wrong, *lines)), "muted", struck=True)
-    return Cell(text, us, plain, "\n".join(lines), "" if device.mode == "cuda" else "warn")
+    before = f"{INTERPRETER_MARK} " if role == "kernel" and device.mode != "cuda" else ""
+    if not record.is_wrong(role):
+        tone: Tone = "" if device.mode == "cuda" else "warn"
+        return Cell(before + format_time(us), us, plain, "\n".join(lines), tone, said=times_said(us, before=before))
+    lines.insert(0, wrong)
+    if role == "baseline":
+        return Cell(format_time(us), us, plain, "\n".join(lines), "muted", struck=True, said=times_said(us))
+    before = f"{state_cell(record).text} "  # first, as this is where one looks for the fastest
+    text = before + format_time(us)
+    return Cell(text, us, plain, "\n".join(lines), "bad", bold=True, said=times_said(us, before=before))
+
+
+def ended_cell(record: RunRecord) -> Cell:
+    """In place of a time that was not taken: that the run failed, or was stopped; why is told by its state."""
+    state, end = state_cell(record), record.end
+    word = "failed" if isinstance(end, Failed) and end.kind != "cancelled" else state.text
+    if record.is_wrong("kernel"):
+        word = state.text
+    return Cell(word, None, ("",) * 3, state.tooltip, state.tone, state.bold)
 
 
 def half_width_cell(record: RunRecord) -> Cell:
@@ -93,9 +109,10 @@ def spread_cell(record: RunRecord) -> Cell:
     low, high = measurement.latency.p20, measurement.latency.p80
     plain = copied(record, "p20", "p80")
     wrong = record.is_wrong("kernel")
-    tooltip = f"p80 - p20 is {format_time(high - low)}"
+    tooltip = f"p80 − p20 is {format_time(high - low)}"
     tone: Tone = "muted" if wrong else "" if record.started.device.mode == "cuda" else "warn"
-    return Cell(format_range(low, high), high - low, plain, tooltip, tone, struck=wrong)
+    text, said = format_range(low, high), times_said(low, high)
+    return Cell(text, high - low, plain, tooltip, tone, struck=wrong, said=said)
 
 
 def ratio_cell(record: RunRecord) -> Cell:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import QModelIndex
+from collections.abc import Sequence
+
+from PyQt6.QtCore import QModelIndex, Qt
 from PyQt6.QtGui import QFont, QPainter
 from PyQt6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from workbench.ui.text.fit import ELLIPSIS, ever_shorter, longest, text_width
 
+SHORTER = Qt.ItemDataRole.UserRole + 1  # a model's list of versions of a cell for less room, the longest first
 
-def fitting(text: str, room: int, font: QFont, is_number: bool) -> str:
+
+def fitting(text: str, room: int, font: QFont, is_number: bool, versions: Sequence[str] = ()) -> str:
     """As many whole words of `text` as `room` px hold, of a number all or none; an ellipsis stands for the rest.
 
-    A first word that is too long is left to be cut, if it holds no digit. Nothing is shown in less room than the
-    ellipsis takes.
+    Whole `versions` of it, from the longest to the shortest, go before that. A first word that is too long is left to
+    be cut, if it holds no digit. Nothing is shown in less room than the ellipsis takes.
     """
     words = [text] if is_number else text.split(" ")
     shorter = [f"{some} {ELLIPSIS}" for some in ever_shorter(words, " ")[1:]]
     last = ELLIPSIS if is_number or any(sign.isdigit() for sign in words[0]) else text
     if text_width(ELLIPSIS, font) > room:
         return ""
-    return longest([text, *shorter, last], room, lambda version: text_width(version, font))
+    return longest([text, *versions, *shorter, last], room, lambda version: text_width(version, font))
 
 
 class WholeWords(QStyledItemDelegate):
@@ -46,7 +50,9 @@ class WholeWords(QStyledItemDelegate):
         super().initStyleOption(option, index)
         if option is not None and option.rect.width() > 0:
             is_number = index.column() in self._numbers
-            option.text = fitting(option.text or "", self._room(option), option.font, is_number)
+            option.text = fitting(
+                option.text or "", self._room(option), option.font, is_number, index.data(SHORTER) or ()
+            )
 
     def _room(self, option: QStyleOptionViewItem) -> int:
         """Pixels that the style leaves for the text of a cell, one less than it says: it rounds widths up."""

@@ -37,6 +37,8 @@ COMMANDS = (
         "screenshot", "Picture of the window…", ("Ctrl+Shift+S",), "screenshot", "To the clipboard and a file, at 2x"
     ),
     Command("quit", "Quit", ("Ctrl+Q",)),
+    Command("undo", "Undo", ("Ctrl+Z",), tip="Take back the last change"),
+    Command("redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), tip="Make the change that was taken back"),
     Command("reset", "Reset layout", (), "reset", "Put every dock back to its first place"),
     Command("theme", "Light theme", ("Ctrl+T",), "theme", "Change between dark and light", True),
     Command("keys", "Keys and mouse", ("F1",), "help"),

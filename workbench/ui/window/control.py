@@ -38,6 +38,7 @@ class RunControl(QObject):
         self._pause.setInterval(AUTO_RUN_PAUSE_MS)
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._auto_run)
+        self._run_tip = commands["run"].toolTip()
         commands["stop"].setEnabled(False)
         controls.requestChanged.connect(self._on_request_changed)
 
@@ -83,7 +84,9 @@ class RunControl(QObject):
     def _on_request_changed(self, request: RunRequest | None) -> None:
         if self._commands["auto"].isChecked() and request is not None:
             self._pause.start()
-        self._commands["run"].setEnabled(request is not None)
+        run, faults = self._commands["run"], self._controls.faults()
+        run.setEnabled(request is not None)
+        run.setToolTip(f"Cannot run: {faults[0].message}" if faults else self._run_tip)
 
     def _auto_run(self) -> None:
         """Run without a question: what would take long waits for a press of Run."""

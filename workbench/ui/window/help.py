@@ -17,6 +17,8 @@ MOUSE = (
     ("Head list above a map", "another head; Up and Down step through them"),
     ("Click the state heatmap", "hold that row in the lines below; click again to let go"),
     ("Click a run in the table", "show it in every panel; right-click to copy it or use its settings"),
+    ("Ctrl+C in the table", "copy the selected runs, with the units in a header"),
+    ("Right-click the table's header", "choose its columns; drag one to move it, its edge to size it"),
 )
 
 

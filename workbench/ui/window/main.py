@@ -36,6 +36,7 @@ from workbench.ui.window.menus import build_menus, build_tool_bar
 from workbench.ui.window.shown import ShownRun
 from workbench.ui.window.stage import Stage
 from workbench.ui.window.status import StatusBar
+from workbench.ui.window.undo import FormUndo, Undo
 from workbench.ui.worker import EngineDown, Grown, Kept, OfCeilings, Rested, RunWorker
 
 FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
@@ -150,6 +151,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, a0: QCloseEvent | None) -> None:
         """Keep the layout, end the engine, and let what goes on be kept."""
         self.docks.save()
+        self.results.header.save(self._settings)
         self._frames.stop()
         self._runs.set_auto(False)
         self.hide()
@@ -176,6 +178,8 @@ class MainWindow(QMainWindow):
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
         self._runs = RunControl(self, self.controls, self._worker, self._commands)
+        self.undo = Undo(self, self._commands["undo"], self._commands["redo"])
+        self._runs.submitted.connect(FormUndo(self.undo, self.controls).seal)
         self._first = FirstRun(self.controls, self._runs, self._library)
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._say)
         setup = self.docks.dock(self.controls.name)
@@ -211,7 +215,7 @@ class MainWindow(QMainWindow):
         self.controls.deviceChanged.connect(self._worker.use_device)
         self.results.recordSelected.connect(self.show_record)
         self.results.exportRequested.connect(self._commands["export"].trigger)
-        self.results.settingsRequested.connect(self.controls.set_request)
+        self.results.settingsRequested.connect(partial(self.controls.set_request, step="settings of a run"))
         for panel in self._stage.panels.values():
             panel.commandRequested.connect(lambda name: self._commands[name].trigger())
         self._frames.timeout.connect(self._on_frame)
@@ -223,6 +227,7 @@ class MainWindow(QMainWindow):
         self._commands["theme"].setChecked(self._theme.name == "light")
         self.docks.arrange()
         self.docks.restore()
+        self.results.header.restore(self._settings)
 
     def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Progress | Log) -> None:
         """What the engine's thread tells."""
@@ -280,6 +285,7 @@ class MainWindow(QMainWindow):
     def _on_engine_down(self, failure: Failed) -> None:
         """The engine could not start, with no run asked for: what is shown stays."""
         self.status.show_down()
+        self.controls.hear_down(failure)
         self.report(f"{failure.traceback}\n", f"{failure.message}. {failure.remedy}".strip())
 
     def _on_ready(self, ready: Ready) -> None:
@@ -310,6 +316,8 @@ class MainWindow(QMainWindow):
         """A picture of this window, or of one panel, whose run is said below it."""
         self.flush()
         caption: tuple[str, ...] = ()
+        if widget is self.results:
+            widget, caption = self.results.whole(scale)
         if isinstance(widget, Panel):
             widget.draw_now()  # it may be behind another tab
             caption = self._stage.caption(widget.name)

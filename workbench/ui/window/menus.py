@@ -15,6 +15,7 @@ from workbench.ui.window.docks import Docks
 SEPARATOR, DOCKS, PANEL_PICTURES = "separator", "docks", "panel pictures"
 MENUS = {
     "&File": ("open", "save", "record", "export", SEPARATOR, "screenshot", PANEL_PICTURES, SEPARATOR, "quit"),
+    "&Edit": ("undo", "redo"),
     "&Run": ("run", "stop", "auto", SEPARATOR, "best", "ceilings"),
     "&View": (DOCKS, SEPARATOR, "theme", "reset"),
     "&Help": ("keys", "about"),

@@ -21,7 +21,7 @@ from workbench.ui.text.spans import Span, colored, swatch_spans
 from workbench.ui.theme import Theme
 from workbench.words.known import no_readings_text
 from workbench.words.names import heads_text, kind_text, splits_text
-from workbench.words.times import counts_text, ended_text, modes_text, protocol_tip, timed_seconds
+from workbench.words.times import counts_text, drift_text, ended_text, modes_text, protocol_tip, timed_seconds
 
 INDENT = "&nbsp;" * 4  # of what belongs to the line above
 
@@ -136,7 +136,7 @@ class LatencyRun:
         for role, latency in self.latencies.items():
             parts = [ended_text(latency, self.record.started.request, seconds), latency.launch_bound]
             parts += [modes_text(latency.modes)] if latency.modes is not None else []
-            parts += [latency.drift.text] if latency.drift is not None else []
+            parts += [f"{drift_text(latency.drift)} from begin to end"] if latency.drift is not None else []
             title = self.title(role)
             lines.append(f"{title}: {', '.join(filter(None, parts))}")
             lines += [f"{title}: {note.text}" for note in latency.notes]

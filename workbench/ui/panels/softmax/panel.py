@@ -20,6 +20,7 @@ from workbench.ui.panels.softmax.states import (
     captions,
     levels,
     pooled_texts,
+    rows_texts,
 )
 from workbench.ui.places import Place
 from workbench.ui.plots.axes import name_height, side_width
@@ -64,7 +65,7 @@ class SoftmaxPanel(MapPanel):
         self.field_box = QComboBox()
         self.field_box.addItems(list(FIELDS))
         self.field_box.setAccessibleName("State")
-        self.legend, self.readout, self.caption = SpanLine(), SpanLine(), SpanLine()
+        self.part, self.legend, self.readout, self.caption = SpanLine(), SpanLine(), SpanLine(), SpanLine()
         self._head: int | None = None  # the head that was chosen; it stays from run to run where it can
         self._shown: HeadStates | None = None
         self._lay_out_plots()
@@ -102,7 +103,7 @@ class SoftmaxPanel(MapPanel):
         top.addWidget(self.field_box)
         top.addWidget(self.head_box)
         top.addStretch(1)
-        self.fill(top, self.legend, self.view, self.readout, self.caption, growing=self.view)
+        self.fill(top, self.part, self.legend, self.view, self.readout, self.caption, growing=self.view)
 
     def _connect(self) -> None:
         self.view.hovered.connect(self._on_hover)
@@ -155,11 +156,15 @@ class SoftmaxPanel(MapPanel):
         if self._tile is not None and self._tile >= shown.tiles:
             self._tile = None
         self.view.set_colors(self.theme, self._nan_color(states))
+        self.view.plot.getAxis("left").numbers = shown.row_numbers if states.row_blocks else None
         self.view.set_data(data, levels(data, from_zero=name == "l"), BAR_LABELS[name], shown.ends)
         self._show_legend(shown, name)
         self.lines.plot.getAxis("bottom").set_names(f"key tile, {states.block_n} keys each", "key tile")
         color = self.theme.bad if states.bit_equal is False else self.theme.text
         self.caption.set_spans(*([Span(text, color)] for text in captions(states)))
+        whole, short = rows_texts(shown)
+        self.part.set_spans([Span(whole, self.theme.warn)], [Span(short, self.theme.warn)])
+        self.part.setVisible(bool(whole))
 
     def _show_legend(self, shown: HeadStates, name: str) -> None:
         """What the map's colours beside those of the bar mean."""
@@ -217,7 +222,7 @@ class SoftmaxPanel(MapPanel):
 
     def _line_legend(self, shown: HeadStates, splits: str, pooled: str) -> list[Span]:
         """Which row the lines are of, and which line is which; then what the map's rows are where it is `pooled`."""
-        row = f"row {self._row}" + (" (held)" if self.pinned else "")
+        row = f"row {shown.row_numbers[self._row]:,}" + (" (held)" if self.pinned else "")
         legend = [Span(f"{row}:  ")]
         marks = self.lines.legend()
         if len(shown.borders):

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.analysis.numbers import number
 from workbench.run.events import TileStates
-from workbench.run.request import Problem
+from workbench.run.request import TRACE_ROWS, Problem
 from workbench.stats.arrays import FloatArray
 from workbench.ui.plots.map_cells import IntArray
 
@@ -41,8 +41,13 @@ class HeadStates:
 
     @property
     def rows(self) -> int:
-        """M."""
+        """Query rows that were kept: M, or a part of it."""
         return len(self.named["m"])
+
+    @cached_property
+    def row_numbers(self) -> IntArray:
+        """The number of each of them. [rows]"""
+        return self.states.row_numbers(self.problem.m).astype(np.int64)
 
     @property
     def tiles(self) -> int:
@@ -58,8 +63,8 @@ class HeadStates:
         problem, states = self.problem, self.states
         if not problem.causal:
             return np.full(self.rows, self.tiles)
-        last_row = np.minimum((np.arange(self.rows) // states.block_m + 1) * states.block_m, self.rows) - 1
-        keys = np.clip(last_row + 1 + states.n - self.rows, 0, states.n)
+        last_row = np.minimum((self.row_numbers // states.block_m + 1) * states.block_m, problem.m) - 1
+        keys = np.clip(last_row + 1 + states.n - problem.m, 0, states.n)
         return np.asarray(-(-keys // states.block_n), dtype=np.int64)
 
     @cached_property
@@ -91,7 +96,11 @@ class HeadStates:
         """A cell in rich text: where it is, and the three values."""
         states = self.states
         start = tile * states.block_n
-        where = [f"row {row}", f"tile {tile}", f"keys [{start}, {min(states.n, start + states.block_n)})"]
+        where = [
+            f"row {self.row_numbers[row]:,}",
+            f"tile {tile}",
+            f"keys [{start}, {min(states.n, start + states.block_n)})",
+        ]
         above = [self.title] if self.title else []
         if len(self.borders):
             above.append(f"split {tile // states.split_tiles} of {len(self.borders) + 1}")
@@ -137,6 +146,15 @@ def pooled_texts(name: str, rows: int, tiles: int) -> tuple[str, str, str, str]:
     few = " × ".join(f"{count} {one}" for count, _, one in counts)
     whole = f"each {drawn} drawn: the largest {name} of {of}"
     return whole, whole, f"map: largest {name} of {of}", f"map: max of {few}"
+
+
+def rows_texts(shown: HeadStates) -> tuple[str, str]:
+    """Which query rows were kept, where not all were, and the same in fewer words; else empty."""
+    states, numbers = shown.states, shown.row_numbers
+    if not states.row_blocks:
+        return "", ""
+    part = f"{shown.rows:,} of {shown.problem.m:,} query rows"
+    return f"{part} kept, {numbers[0]:,} to {numbers[-1]:,}, {TRACE_ROWS.get(states.rows_by, '')}", f"{part} kept"
 
 
 def captions(states: TileStates) -> list[str]:

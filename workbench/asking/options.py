@@ -5,16 +5,51 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 
 from kernels.plain.launch_options import AUTO, LAUNCH_OPTIONS, listed
 from kernels.plain.precisions import EXACT, PRECISIONS
 from kernels.plain.tiles import BLOCKS
 from workbench.analysis.presets import NO_PRESET
 from workbench.analysis.validate import MAX_SAMPLES, MAX_SECONDS, SPLITS_ALLOWED
+from workbench.asking.rivals import read_rival
 from workbench.run.protocols import AUTO_MEANING, AUTO_PROTOCOL, PROTOCOLS, name_of_today
-from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES, RunRequest
+from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES, TRACE_ROWS, RunRequest
 
 _CHOSEN = "; chosen where --kernel is given"  # of a tile
+
+
+@cache
+def flags() -> Mapping[str, str]:
+    """The option of each part of a request, by the name of its field; and that of the preset."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add_request_options(parser)
+    return {action.dest: action.option_strings[-1] for action in parser._actions}
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add the option to print JSON."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout, and nothing else there")
+
+
+def add_run_options(run: argparse.ArgumentParser) -> None:
+    """Add every option of the command that makes one run."""
+    add_request_options(run)
+    add_json(run)
+    run.add_argument(
+        "--trace",
+        type=Path,
+        metavar="FILE.npz",
+        help="write the softmax states and the run's tensors, also over a file that is there (default: none)",
+    )
+    run.add_argument(
+        "--session",
+        type=Path,
+        metavar="FILE",
+        default=argparse.SUPPRESS,
+        help="keep the run in this session file, beside those in it (default: none)",
+    )
 
 
 def add_request_options(parser: argparse.ArgumentParser) -> None:
@@ -104,6 +139,13 @@ def _add_measuring(measuring: argparse._ArgumentGroup) -> None:
     _add_limits(measuring, usual)
     sdpa = f"what the kernel is held against: {_or(SDPA_CHOICES)}; see: kernels (default {usual.sdpa})"
     measuring.add_argument("--sdpa", metavar="NAME", help=sdpa)
+    measuring.add_argument(
+        "--rival",
+        type=read_rival,
+        metavar="kernel=NAME,block_m=COUNT,...",
+        help="hold the kernel against another one, timed in turns, in place of SDPA; what is not given of its tile has "
+        "its default (default: none)",
+    )
     device = f"a GPU, or Triton's interpreter on the CPU; auto is the GPU where there is one (default {usual.device})"
     measuring.add_argument("--device", metavar="|".join(DEVICE_CHOICES), help=device)
     for name, what in (("rtol", "relative to the expected value"), ("atol", "beside that")):
@@ -111,6 +153,13 @@ def _add_measuring(measuring: argparse._ArgumentGroup) -> None:
         measuring.add_argument(
             f"--{name}", type=_real("as a tolerance", "finite numbers from 0"), metavar="X", help=text
         )
+    measuring.add_argument(
+        "--trace-rows",
+        metavar="|".join(TRACE_ROWS),
+        help=_list(
+            f"which query rows' states are kept where not all of a head fit (default {usual.trace_rows}):", TRACE_ROWS
+        ),
+    )
     measuring.add_argument(
         "--time-limit",
         dest="time_limit_s",
