@@ -75,3 +75,13 @@ def test_two_runs_are_measured_again_in_turns(make_warm_window: MakeWindow, qtbo
     window.flush()
     assert "article 16×32" in window.headline.text()
     assert "interpreter" in window.headline.text()
+
+
+def test_the_headline_holds_each_run_against_the_reference(make_warm_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_warm_window()
+    window.open_recording(RECORDING)
+    click(window, 13)
+    window.results._refer.trigger()
+    for number, said in ((12, "1.14× slower than"), (8, "no ratio to"), (13, "the reference")):
+        click(window, number)
+        qtbot.waitUntil(lambda said=said: said in window.headline.text())  # type: ignore[misc]

@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PyQt6.QtCore import QObject
-from PyQt6.QtWidgets import QDockWidget
 
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
-from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.panels.compare.panel import ComparePanel
 from workbench.ui.runs.table import ResultsTable
+from workbench.ui.window.docks import Docks
+from workbench.ui.window.stage import Stage
 
 
 class Comparing(QObject):
     """Hands chosen runs to the panel, and brings it to the front when there are two of them.
 
-    `submit` runs a request.
+    The headline has the same reference as the panel. `submit` runs a request.
     """
 
-    def __init__(
-        self, results: ResultsTable, panel: Panel, dock: QDockWidget, submit: Callable[[RunRequest], None]
-    ) -> None:
-        super().__init__(panel)
+    def __init__(self, results: ResultsTable, stage: Stage, docks: Docks, submit: Callable[[RunRequest], None]) -> None:
+        panel = stage.panels[ComparePanel.name]
         assert isinstance(panel, ComparePanel)
+        super().__init__(panel)
         self._panel = panel
-        self._dock = dock
+        self._dock = docks.dock(panel.name)
         results.recordsChosen.connect(self._on_chosen)
         results.referenceRequested.connect(panel.set_reference)
+        panel.referenceChanged.connect(stage.headline.set_reference)
         panel.turnsRequested.connect(submit)
 
     def _on_chosen(self, records: Sequence[RunRecord]) -> None:

@@ -20,7 +20,6 @@ from workbench.ui.files.filing import Filing
 from workbench.ui.files.pictures import DEFAULT_SCALE, take_picture
 from workbench.ui.form.controls import Controls
 from workbench.ui.panels.bases.panel import Panel
-from workbench.ui.panels.compare.panel import ComparePanel
 from workbench.ui.places import Docked
 from workbench.ui.runs.table import ResultsTable
 from workbench.ui.sizes import DEFAULT_SIZE, LEAST_SIZE
@@ -183,8 +182,7 @@ class MainWindow(QMainWindow):
         self._first = FirstRun(self.controls, self._runs, self._library)
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._say)
         setup = self.docks.dock(self.controls.name)
-        compare = self._stage.panels[ComparePanel.name]
-        self._comparing = Comparing(self.results, compare, self.docks.dock(compare.name), self._runs.submit)
+        self._comparing = Comparing(self.results, self._stage, self.docks, self._runs.submit)
         self._shown = ShownRun(self._library, self.results, self._stage, self.controls, setup, self._say)
 
     def _contents(self) -> tuple[Docked, ...]:

@@ -78,6 +78,13 @@ def test_another_one_can_be_chosen_in_the_panel(panel: ComparePanel, qtbot: QtBo
     assert told.args == [RUNS[2]]
 
 
+def test_a_reference_can_be_given_up_again(panel: ComparePanel, qtbot: QtBot) -> None:
+    panel.set_reference(RUNS[4])
+    show(panel, RUNS[:2], qtbot)
+    panel.references.activated.emit(panel.references.count() - 1)
+    assert panel.reference is None and panel.runs == RUNS[:2]
+
+
 def test_a_picture_does_not_wait_for_the_thread(panel: ComparePanel) -> None:
     panel.choose(RUNS[:2])
     panel.draw_now()

@@ -14,13 +14,14 @@ from workbench.run.record import RunKey, RunRecord
 from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.panels.compare.grid import ComparisonGrid
 from workbench.ui.panels.compare.shares import SharesPlot, legend
-from workbench.ui.panels.compare.work import Work
 from workbench.ui.places import Place
 from workbench.ui.text.cards import PlotStack, swatch
 from workbench.ui.theme import Theme
+from workbench.ui.work import Work
 from workbench.words.comparing import Compared, compared
 
 ASK = f"Choose {LEAST_RUNS} to {MOST_RUNS} runs in the table: Ctrl-click adds one, Shift-click all up to it."
+FIRST = "the first chosen"
 TOO_MANY = f"More than {MOST_RUNS} runs are chosen. {ASK}"
 
 
@@ -173,6 +174,8 @@ class ComparePanel(Panel):
         self.legend.setText("&nbsp; ".join(swatch(text, color(token).name()) for text, token in legend(self.runs)))
         self.references.clear()
         self.references.addItems([title.replace("\n", ", ") for title in found.titles])
+        if self.reference is not None:
+            self.references.addItem(FIRST)
         self.references.setCurrentIndex(found.reference)
         self.turns.setEnabled(self._in_turns() is not None)
         self.turns.setToolTip("Launch both kernels in turns, so that what slows both drops out of the ratio")
@@ -181,7 +184,7 @@ class ComparePanel(Panel):
         return request_in_turns(*self.runs) if len(self.runs) == LEAST_RUNS else None
 
     def _on_reference(self, place: int) -> None:
-        self.set_reference(self.runs[place])
+        self.set_reference(self.runs[place] if place < len(self.runs) else None)
 
     def _on_turns(self) -> None:
         request = self._in_turns()

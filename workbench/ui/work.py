@@ -56,7 +56,7 @@ class Work(Generic[T]):
         if self._is_busy or self._waiting is None:
             return
         job, self._waiting, self._is_busy = self._waiting, None, True
-        Thread(target=_work, args=(self._asked, job, self._done), name="compare", daemon=True).start()
+        Thread(target=_work, args=(self._asked, job, self._done), name="beside the window", daemon=True).start()
 
 
 def _work(number: int, job: Callable[[], T], done: SimpleQueue[tuple[int, T | Exception]]) -> None:
