@@ -41,7 +41,8 @@ def test_what_no_run_can_see_of_itself_widens_it_for_both() -> None:
 
 @pytest.mark.parametrize("counts", [(5, 500), (500, 5)])
 def test_too_few_samples_of_either_bound_nothing(counts: tuple[int, int]) -> None:
-    ratio = independent_ratio(*(np.full(count, 10.0) for count in counts))
+    ours, theirs = (np.full(count, 10.0) for count in counts)
+    ratio = independent_ratio(ours, theirs)
     assert (ratio.low, ratio.high) == (0.0, np.inf)
 
 

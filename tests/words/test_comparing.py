@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_a_difference_within_noise_is_called_a_tie() -> None:
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Problem)])
 def test_each_setting_of_a_problem_is_a_row_where_it_differs_and_none_where_not(name: str) -> None:
-    values = {"dtype": "fp16", "causal": True, "inputs": "zeros"}
+    values: dict[str, Any] = {"dtype": "fp16", "causal": True, "inputs": "zeros"}
     one = run()
     asked = replace(one.started.request, problem=replace(PROBLEM, **{name: values.get(name, 7)}))
     other = replace(one, run_id=2, started=replace(one.started, request=asked))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from typing import Any
 
 from PyQt6.QtCore import QItemSelectionRange, QObject, pyqtSignal
 from PyQt6.QtWidgets import QTableView
@@ -42,7 +43,7 @@ class Choice(QObject):
         selection = self._view.selectionModel()
         assert selection is not None
         rows: list[int] = []
-        parts: Iterable[QItemSelectionRange] = selection.selection()  # a list, by its stubs no sequence
+        parts: Any = selection.selection()  # a list, by its stubs no sequence
         for part in sorted(parts, key=QItemSelectionRange.top):
             rows += range(part.top(), min(part.bottom() + 1, part.top() + MOST_TOLD - len(rows)))
             if len(rows) >= MOST_TOLD:

@@ -17,14 +17,23 @@ from workbench.ui.window.stage import Stage
 class Comparing(QObject):
     """Hands chosen runs to the panel, and brings it to the front when there are two of them.
 
-    The headline has the same reference as the panel. `submit` runs a request.
+    The headline has the same reference as the panel. `submit` runs a request, `load` gives
+    a run with its maps and states, and may be called in a thread.
     """
 
-    def __init__(self, results: ResultsTable, stage: Stage, docks: Docks, submit: Callable[[RunRequest], None]) -> None:
+    def __init__(
+        self,
+        results: ResultsTable,
+        stage: Stage,
+        docks: Docks,
+        submit: Callable[[RunRequest], None],
+        load: Callable[[RunRecord], RunRecord],
+    ) -> None:
         panel = stage.panels[ComparePanel.name]
         assert isinstance(panel, ComparePanel)
         super().__init__(panel)
         self._panel = panel
+        panel.load = load
         self._dock = docks.dock(panel.name)
         results.recordsChosen.connect(self._on_chosen)
         results.referenceRequested.connect(panel.set_reference)

@@ -182,7 +182,7 @@ class MainWindow(QMainWindow):
         self._first = FirstRun(self.controls, self._runs, self._library)
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._say)
         setup = self.docks.dock(self.controls.name)
-        self._comparing = Comparing(self.results, self._stage, self.docks, self._runs.submit)
+        self._comparing = Comparing(self.results, self._stage, self.docks, self._runs.submit, self._library.load)
         self._shown = ShownRun(self._library, self.results, self._stage, self.controls, setup, self._say)
 
     def _contents(self) -> tuple[Docked, ...]:

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from tests.samples import make_record
 from workbench.run.record import RunRecord
 from workbench.run.request import Problem
+from workbench.run.session import SessionError
 from workbench.ui.panels.compare.panel import ComparePanel
 from workbench.ui.panels.compare.shares import points
 from workbench.ui.theme import load_theme
@@ -27,8 +28,13 @@ def panel(qtbot: QtBot) -> ComparePanel:
 
 
 def show(panel: ComparePanel, runs: tuple[RunRecord, ...], qtbot: QtBot) -> None:
-    """Choose `runs` and draw as the window's timer does until all is there."""
+    """Choose `runs`, and wait until all of them is shown."""
     panel.choose(runs)
+    settle(panel, qtbot)
+
+
+def settle(panel: ComparePanel, qtbot: QtBot) -> None:
+    """Draw as the window's timer does until all is there."""
 
     def is_complete() -> bool:
         panel.tick()
@@ -83,6 +89,33 @@ def test_a_reference_can_be_given_up_again(panel: ComparePanel, qtbot: QtBot) ->
     show(panel, RUNS[:2], qtbot)
     panel.references.activated.emit(panel.references.count() - 1)
     assert panel.reference is None and panel.runs == RUNS[:2]
+
+
+def test_states_are_read_when_they_are_looked_at(panel: ComparePanel, qtbot: QtBot) -> None:
+    read: list[int] = []
+
+    def load(run: RunRecord) -> RunRecord:
+        read.append(run.run_id)
+        if run.run_id == 3:
+            raise SessionError("run 3 is damaged")
+        return run
+
+    panel.load = load
+    show(panel, RUNS[:3], qtbot)
+    assert not read
+    panel.views.setCurrentIndex(2)
+    settle(panel, qtbot)
+    assert read == [1, 2, 3]
+    said = panel.states.text.text().replace("&nbsp;", " ").replace("\u00a0", " ")
+    assert "run 2" in said and "run 3 is damaged" in said
+    assert panel.states.keys.items and panel.states.rows.items
+
+
+@pytest.mark.parametrize("page", range(3))
+def test_no_text_makes_the_panel_wider(panel: ComparePanel, qtbot: QtBot, page: int) -> None:
+    panel.views.setCurrentIndex(page)
+    show(panel, RUNS[:6], qtbot)
+    assert panel.minimumSizeHint().width() < 560
 
 
 def test_a_picture_does_not_wait_for_the_thread(panel: ComparePanel) -> None:

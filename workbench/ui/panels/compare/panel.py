@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import pyqtgraph as pg
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from workbench.analysis.comparison import LEAST_RUNS, MOST_RUNS, request_in_turns
 from workbench.run.record import RunKey, RunRecord
 from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.panels.compare.grid import ComparisonGrid
-from workbench.ui.panels.compare.shares import SharesPlot, legend
+from workbench.ui.panels.compare.shares import SharesPlot, legend, make_wrapping
+from workbench.ui.panels.compare.states import Beside, StatesView, all_apart
 from workbench.ui.places import Place
 from workbench.ui.text.cards import PlotStack, swatch
 from workbench.ui.theme import Theme
@@ -29,7 +30,8 @@ class ComparePanel(Panel):
     """What differs between the chosen runs, their figures against the reference, and their launches over one axis.
 
     The first run that was chosen and measured is the reference, until another is set; that one stays it, and stands
-    first, whichever runs are chosen. `turnsRequested` carries a RunRequest that measures two of them in turns.
+    first, whichever runs are chosen. `turnsRequested` carries a RunRequest that measures two of them in turns. `load`
+    gives a run with its maps and states, which are read when they are looked at, in a thread.
     """
 
     name = "compare"
@@ -45,9 +47,12 @@ class ComparePanel(Panel):
         self.found: Compared | None = None
         self.reference: RunRecord | None = None
         self._chosen: tuple[RunRecord, ...] = ()
+        self._has_states = False
         self._work: Work[Compared] = Work()
+        self._reading: Work[tuple[Beside, ...]] = Work()
+        self.load: Callable[[RunRecord], RunRecord] = lambda run: run
         self.answer, self.legend = QLabel(), QLabel()
-        self.grid, self.shares = ComparisonGrid(theme), SharesPlot(theme)
+        self.grid, self.shares, self.states = ComparisonGrid(theme), SharesPlot(theme), StatesView(theme)
         self.references, self.turns = QComboBox(), QPushButton("Measure in turns")
         self.views, self.pages = QTabBar(), QStackedWidget()
         self.graphics = pg.GraphicsLayoutWidget()
@@ -60,17 +65,16 @@ class ComparePanel(Panel):
     def _content(self) -> QWidget:
         content, times = QWidget(), QWidget()
         for label in (self.answer, self.legend):
-            label.setWordWrap(True)
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            make_wrapping(label)
         self.graphics.addItem(self.shares.plot)
         under = QVBoxLayout(times)
         under.setContentsMargins(0, 0, 0, 0)
         under.addWidget(self.legend)
         under.addWidget(self.graphics, 1)
-        for title, page in (("Table", self.grid), ("Times", times)):
+        for title, page in (("Table", self.grid), ("Times", times), ("States", self.states)):
             self.views.addTab(title)
             self.pages.addWidget(page)
-        self.views.currentChanged.connect(self.pages.setCurrentIndex)
+        self.views.currentChanged.connect(self._show_page)
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
@@ -111,7 +115,7 @@ class ComparePanel(Panel):
     @property
     def is_complete(self) -> bool:
         """Whether all is shown that was asked for."""
-        return not self._work.is_busy and not self._stale
+        return not self._work.is_busy and not self._reading.is_busy and not self._stale
 
     def choose(self, records: Sequence[RunRecord]) -> None:
         """Compare `records`, in the order in which they were chosen."""
@@ -131,6 +135,8 @@ class ComparePanel(Panel):
 
     def _begin(self) -> None:
         self.found = None
+        self._reading.forget()
+        self._has_states = False
         if self.can_compare:
             self._work.ask(self._job())
         else:
@@ -140,8 +146,23 @@ class ComparePanel(Panel):
     def _job(self) -> partial[Compared]:
         return partial(compared, self.runs, self.reference.key if self.reference is not None else None)
 
+    def _show_page(self, page: int) -> None:
+        self.pages.setCurrentIndex(page)
+        self._ask_states()
+
+    def _ask_states(self) -> None:
+        """Read the runs for their states, once they are looked at."""
+        if self.found is None or self._has_states or self.pages.currentWidget() is not self.states:
+            return
+        self._has_states = True
+        self.states.show_reading()
+        self._reading.ask(partial(all_apart, self.runs, self.found.reference, self.load))
+
     def tick(self) -> bool:
-        """Take what the thread has found, and draw it."""
+        """Take what the threads have found, and draw it."""
+        states = self._reading.taken()
+        if states is not None:
+            self.states.show_apart(states)
         found = self._work.taken()
         if found is not None:
             self.found = found
@@ -177,6 +198,7 @@ class ComparePanel(Panel):
         if self.reference is not None:
             self.references.addItem(FIRST)
         self.references.setCurrentIndex(found.reference)
+        self._ask_states()
         self.turns.setEnabled(self._in_turns() is not None)
         self.turns.setToolTip("Launch both kernels in turns, so that what slows both drops out of the ratio")
 
@@ -203,3 +225,4 @@ class ComparePanel(Panel):
         self.stack.card.apply_theme(theme)
         self.grid.apply_theme(theme)
         self.shares.apply_theme(theme)
+        self.states.apply_theme(theme)
