@@ -112,10 +112,11 @@ def test_states_are_read_when_they_are_looked_at(panel: ComparePanel, qtbot: QtB
 
 
 @pytest.mark.parametrize("page", range(3))
-def test_no_text_makes_the_panel_wider(panel: ComparePanel, qtbot: QtBot, page: int) -> None:
+def test_no_text_makes_the_panel_larger(panel: ComparePanel, qtbot: QtBot, page: int) -> None:
     panel.views.setCurrentIndex(page)
     show(panel, RUNS[:6], qtbot)
     assert panel.minimumSizeHint().width() < 560
+    assert panel.minimumSizeHint().height() < 300
 
 
 def test_a_picture_does_not_wait_for_the_thread(panel: ComparePanel) -> None:

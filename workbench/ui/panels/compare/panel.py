@@ -13,8 +13,9 @@ from workbench.analysis.comparison import LEAST_RUNS, MOST_RUNS, request_in_turn
 from workbench.run.record import RunKey, RunRecord
 from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.panels.compare.grid import ComparisonGrid
-from workbench.ui.panels.compare.shares import SharesPlot, legend, make_wrapping
+from workbench.ui.panels.compare.shares import SharesPlot, legend
 from workbench.ui.panels.compare.states import Beside, StatesView, all_apart
+from workbench.ui.panels.compare.texts import Lines, make_wrapping
 from workbench.ui.places import Place
 from workbench.ui.text.cards import PlotStack, swatch
 from workbench.ui.theme import Theme
@@ -51,7 +52,7 @@ class ComparePanel(Panel):
         self._work: Work[Compared] = Work()
         self._reading: Work[tuple[Beside, ...]] = Work()
         self.load: Callable[[RunRecord], RunRecord] = lambda run: run
-        self.answer, self.legend = QLabel(), QLabel()
+        self.answer, self.legend = QLabel(), Lines()
         self.grid, self.shares, self.states = ComparisonGrid(theme), SharesPlot(theme), StatesView(theme)
         self.references, self.turns = QComboBox(), QPushButton("Measure in turns")
         self.views, self.pages = QTabBar(), QStackedWidget()
@@ -64,8 +65,7 @@ class ComparePanel(Panel):
 
     def _content(self) -> QWidget:
         content, times = QWidget(), QWidget()
-        for label in (self.answer, self.legend):
-            make_wrapping(label)
+        make_wrapping(self.answer)
         self.graphics.addItem(self.shares.plot)
         under = QVBoxLayout(times)
         under.setContentsMargins(0, 0, 0, 0)
@@ -192,7 +192,7 @@ class ComparePanel(Panel):
         self.grid.show_compared(found)
         self.shares.show(self.runs)
         color = self.theme.color
-        self.legend.setText("&nbsp; ".join(swatch(text, color(token).name()) for text, token in legend(self.runs)))
+        self.legend.set_text("&nbsp; ".join(swatch(text, color(token).name()) for text, token in legend(self.runs)))
         self.references.clear()
         self.references.addItems([title.replace("\n", ", ") for title in found.titles])
         if self.reference is not None:

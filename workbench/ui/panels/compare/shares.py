@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLabel, QSizePolicy
 
 from workbench.run.record import RunRecord
 from workbench.stats.arrays import FloatArray
@@ -83,13 +82,6 @@ def _span(taken: Sequence[FloatArray], scale: Scale) -> tuple[float, float] | No
     high = float(scale.to_axis(max(float(np.quantile(values, 0.99)) for values in taken)))
     margin = 0.06 * (high - low) or 0.05 * abs(high) or 0.1
     return low - margin, high + margin
-
-
-def make_wrapping(label: QLabel) -> None:
-    """Let `label` take as many lines as its text needs in the width there is, and never ask for more of that."""
-    label.setWordWrap(True)
-    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 
 
 def legend(runs: Sequence[RunRecord]) -> list[tuple[str, str]]:

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.analysis.state_differences import Apart, apart
 from workbench.run.record import RunRecord
 from workbench.run.session import SessionError
 from workbench.stats.arrays import FloatArray
-from workbench.ui.panels.compare.shares import COLORS, make_wrapping
+from workbench.ui.panels.compare.shares import COLORS
+from workbench.ui.panels.compare.texts import Lines
 from workbench.ui.plots.axes import IndexAxis, ValueAxis, name_height, side_width
 from workbench.ui.plots.scale import plain_scale
 from workbench.ui.plots.themed import make_plot, style_plot
@@ -48,8 +49,7 @@ class StatesView(QWidget):
         super().__init__()
         self._theme = theme
         self._shown: tuple[Beside, ...] = ()
-        self.text = QLabel()
-        make_wrapping(self.text)
+        self.text = Lines()
         self.graphics = pg.GraphicsLayoutWidget()
         self.keys = _plot(theme, "key position")
         self.rows = _plot(theme, "query row")
@@ -64,7 +64,7 @@ class StatesView(QWidget):
     def show_reading(self) -> None:
         """Say that the runs are being read."""
         self.show_apart(())
-        self.text.setText("Reading the states.")
+        self.text.set_text("Reading the states.")
 
     def show_apart(self, shown: Sequence[Beside]) -> None:
         """Show what was found of each run."""
@@ -74,7 +74,7 @@ class StatesView(QWidget):
             f"{swatch(one.title, color(COLORS[one.place]).name())}: {escape(apart_text(one.found))}" for one in shown
         )
         lines = [*said, colored(LINES, self._theme.muted)] if shown else []
-        self.text.setText("<br>".join(lines))
+        self.text.set_text("<br>".join(lines))
         solid, dashed = Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine
         states = [(one.place, one.found.states) for one in shown if one.found.states is not None]
         states_lines = [(place, solid, s.m_by_key.at, s.m_by_key.largest) for place, s in states]
