@@ -119,6 +119,30 @@ def test_no_text_makes_the_panel_larger(panel: ComparePanel, qtbot: QtBot, page:
     assert panel.minimumSizeHint().height() < 300
 
 
+def test_what_fails_is_told_once_and_not_tried_in_every_frame(
+    panel: ComparePanel, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("workbench.ui.panels.compare.panel.compared", fail)
+    panel.choose(RUNS[:2])
+
+    def has_raised() -> bool:
+        try:
+            panel.tick()
+        except ZeroDivisionError:
+            return True
+        return False
+
+    qtbot.waitUntil(has_raised)
+    panel.tick()
+    assert "cannot be compared" in panel.stack.card.label.text()
+    monkeypatch.undo()
+    show(panel, RUNS[2:4], qtbot)
+    assert panel.stack.shows_plots
+
+
 def test_a_picture_does_not_wait_for_the_thread(panel: ComparePanel) -> None:
     panel.choose(RUNS[:2])
     panel.draw_now()

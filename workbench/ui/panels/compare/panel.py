@@ -23,6 +23,8 @@ from workbench.ui.work import Work
 from workbench.words.comparing import Compared, compared
 
 ASK = f"Choose {LEAST_RUNS} to {MOST_RUNS} runs in the table: Ctrl-click adds one, Shift-click all up to it."
+TURNS = "Launch both kernels in turns, as kernel and SDPA are, so that what slows both drops out of the ratio"
+NO_TURNS = "Takes two runs of one problem, which differ in kernel, tile or precision"
 FIRST = "the first chosen"
 TOO_MANY = f"More than {MOST_RUNS} runs are chosen. {ASK}"
 
@@ -137,6 +139,7 @@ class ComparePanel(Panel):
         self.found = None
         self._reading.forget()
         self._has_states = False
+        self._is_broken = False
         if self.can_compare:
             self._work.ask(self._job())
         else:
@@ -163,15 +166,18 @@ class ComparePanel(Panel):
         states = self._reading.taken()
         if states is not None:
             self.states.show_apart(states)
+        was_broken, self._is_broken = self._is_broken, True  # if taking raises, until others are chosen
         found = self._work.taken()
+        self._is_broken = was_broken
         if found is not None:
             self.found = found
             self.mark_stale()
-        return super().tick()
+        # Drawing beside a thread that computes takes several times as long; it needs less than what would be drawn.
+        return False if self._work.is_busy else super().tick()
 
     def draw_now(self) -> bool:
         """Draw at once, as for a picture, which does not wait for the thread."""
-        if self.found is None and self.can_compare:
+        if self.found is None and self.can_compare and not self._is_broken:
             self._work.forget()
             self.found = self._job()()
             self.mark_stale()
@@ -181,8 +187,8 @@ class ComparePanel(Panel):
         """Show the comparison, or how to come by one."""
         if not self.can_compare:
             self.stack.show_text(TOO_MANY if len(self.runs) > MOST_RUNS else ASK)
-        elif self.found is None:
-            self.stack.show_text("Comparing.")
+        elif self.found is None:  # its work failed, which says so itself
+            self.stack.show_text("These runs cannot be compared.")
         else:
             self._show(self.found)
             self.stack.show_plots()
@@ -200,7 +206,7 @@ class ComparePanel(Panel):
         self.references.setCurrentIndex(found.reference)
         self._ask_states()
         self.turns.setEnabled(self._in_turns() is not None)
-        self.turns.setToolTip("Launch both kernels in turns, so that what slows both drops out of the ratio")
+        self.turns.setToolTip(TURNS if self.turns.isEnabled() else NO_TURNS)
 
     def _in_turns(self) -> object:
         return request_in_turns(*self.runs) if len(self.runs) == LEAST_RUNS else None
