@@ -50,6 +50,7 @@ class ComparePanel(Panel):
         self.found: Compared | None = None
         self.reference: RunRecord | None = None
         self._chosen: tuple[RunRecord, ...] = ()
+        self._is_broken = False  # what was chosen last could not be compared
         self._has_states = False
         self._work: Work[Compared] = Work()
         self._reading: Work[tuple[Beside, ...]] = Work()
