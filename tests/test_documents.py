@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,10 @@ def commands_in_the_readme() -> list[str]:
 def test_every_command_of_the_readme_is_in_the_grammar(command: str) -> None:
     parsed = make_parser().parse_args(shlex.split(command))
     assert parsed.command == command.split()[0]
+
+
+def test_the_rooms_of_the_readme_are_those_there_are_from_the_top() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (layers,) = (one["layers"] for one in contracts if one.get("containers") == ["workbench"])
+    rooms = [room.strip() for layer in layers for room in layer.split("|")]
+    assert re.findall(r"^\| `workbench/(\w+)/` \|", PAGES[0].read_text(encoding="utf-8"), re.MULTILINE) == rooms

@@ -20,6 +20,10 @@ OFFENCES = {
     "Each room of the workbench imports only rooms below it": ("workbench/stats/offence.py", "workbench.run.record"),
     "Each room of the kernels imports only rooms below it": ("kernels/plain/offence.py", "kernels.common.checks"),
     "The command line: one way in": ("workbench/cli/output.py", "workbench.cli.app"),
+    "A request in words: a line is read by the options that it is written with": (
+        "workbench/asking/usage.py",
+        "workbench.asking.line",
+    ),
     "The window: what it shows knows nothing of where it stands": (
         "workbench/ui/panels/offence.py",
         "workbench.ui.window.stage",

@@ -74,8 +74,8 @@ MAXNREG = LaunchOption(
     heading="Max regs",
     mark="r",
     words="at most {} registers",
-    tip="The most registers that a thread may have. With fewer, more programs run on a multiprocessor at once, and "
-    "what does not fit is spilled to memory. auto or 0: the compiler decides.",
+    tip="maxnreg: the most registers that a thread may have. With fewer, more programs run on a multiprocessor at "
+    "once, and what does not fit is spilled to memory. auto or 0: the compiler decides.",
     unit="registers",
 )
 

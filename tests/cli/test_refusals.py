@@ -100,7 +100,7 @@ def test_what_cannot_work_is_one_line_and_status_2(here: CommandLine, arguments:
     [
         (("run", "-m", "0"), "M is 0; allowed are 1 to 16777216"),
         (("run", "--causal", *ON_INTERPRETER), "causal is on; kernel article has no causal mask"),
-        (("ceilings", "--json", *ON_INTERPRETER), "the ceilings are not measured: on the interpreter"),
+        (("ceilings", "--json", *ON_INTERPRETER), "the ceilings are not measured: the interpreter"),
         (("screenshot", "picture.doc"), "picture.doc is no picture's name"),
         (
             ("screenshot", "p.png", "--session", RECORDING, "--run", "99"),

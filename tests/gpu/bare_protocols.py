@@ -27,6 +27,7 @@ Take = Callable[[], list[float]]
 WARM_UP_S, TIMED_S = 0.2, 0.4
 CYCLES_PER_US = 2000
 LAUNCH_US, REPLAY_US = 400.0, 40.0  # what a busy CPU may take to submit one
+clocks: list[float] = []  # MHz, while something is timed
 
 
 def event(**options: bool) -> Any:
@@ -50,7 +51,7 @@ def between(launch: Launch, count: int, submit_us: float = LAUNCH_US) -> list[fl
         one.record()
         if one is not events[-1]:
             launch()
-    torch.cuda.synchronize()
+    finish()
     return [start.elapsed_time(end) * 1e3 for start, end in pairwise(events)]
 
 
@@ -90,7 +91,7 @@ def cold(launch: Launch) -> Take:
             start.record()
             launch()
             end.record()
-        torch.cuda.synchronize()
+        finish()
         return [start.elapsed_time(end) * 1e3 for start, end in pairs]
 
     return take
@@ -116,7 +117,7 @@ def graph_cold(launch: Launch) -> Take:
 
     def take() -> list[float]:
         captured.replay()
-        torch.cuda.synchronize()
+        finish()
         return [start.elapsed_time(end) * 1e3 for start, end in pairs[1:]]
 
     return take
@@ -127,7 +128,7 @@ def profiler(launch: Launch) -> Take:
         with profile(activities=[ProfilerActivity.CUDA]) as session:
             for _ in range(200):
                 launch()
-            torch.cuda.synchronize()
+            finish()
         events: Any = session.events()
         spans = sorted((e.time_range.start, e.time_range.end) for e in events if e.device_type.name == "CUDA")
         size, rest = divmod(len(spans), 200)
@@ -160,18 +161,23 @@ def device() -> Any:
     return pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{uuid}")
 
 
+def finish() -> None:
+    """Wait for the GPU, and note its clock while it is still busy: at rest it is another."""
+    clocks.append(sm_clock())
+    torch.cuda.synchronize()
+
+
 def medians(make: Callable[[Launch], Take], launches: tuple[Launch, Launch]) -> list[float]:
     """The time of both, which take turns, as in a comparison, and the clock meanwhile."""
     for launch in launches:
         launch_for(launch, WARM_UP_S)
     takes = [make(launch) for launch in launches]
     times: list[list[float]] = [[] for _ in takes]
-    clocks: list[float] = []
+    clocks.clear()
     end = time.monotonic() + TIMED_S
     while time.monotonic() < end:
         for taken, take in zip(times, takes, strict=True):
             taken += take()
-        clocks.append(sm_clock())
     return [median(taken) for taken in (*times, clocks)]
 
 

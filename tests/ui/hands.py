@@ -6,7 +6,7 @@ from typing import Any
 
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QWidget
+from PyQt6.QtWidgets import QApplication, QWidget
 
 _test: Any = QTest
 NO_MODIFIER = Qt.KeyboardModifier.NoModifier
@@ -25,3 +25,14 @@ def type_keys(widget: QWidget, text: str) -> None:
 def click(widget: QWidget, place: QPoint) -> None:
     """Click with the left button."""
     _test.mouseClick(widget, Qt.MouseButton.LeftButton, NO_MODIFIER, place)
+
+
+def drag(widget: QWidget, start: QPoint, by: QPoint) -> None:
+    """Press the left button at `start`, move it `by` so much in two steps, and let go."""
+    button = Qt.MouseButton.LeftButton
+    _test.mousePress(widget, button, NO_MODIFIER, start)
+    for place in (start + by / 2, start + by):
+        _test.mouseMove(widget, place)
+        QApplication.processEvents()
+    _test.mouseRelease(widget, button, NO_MODIFIER, start + by)
+    QApplication.processEvents()

@@ -24,8 +24,17 @@ Better = Literal["lower", "higher", "neither"]
 
 
 def comparable_ratio(record: RunRecord) -> Ratio | None:
-    """The ratio of a run, or None where it says nothing: on the interpreter, or with a result that is wrong."""
-    return best_ratio(record) if record.passed and record.started.device.mode == "cuda" else None
+    """The ratio of a run, or None where it says nothing of the kernel.
+
+    On the interpreter, with a result that is wrong, and where a figure is of the launching.
+    """
+    says = record.passed and record.started.device.mode == "cuda" and not holds_launch_cost(record)
+    return best_ratio(record) if says else None
+
+
+def holds_launch_cost(record: RunRecord) -> bool:
+    """Whether a figure of a run is known to be of the CPU's launching rather than of what was launched."""
+    return any(one.measurement.latency.holds_launch_cost for one in record.measured)
 
 
 def best_ratio(record: RunRecord) -> Ratio | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, isfinite, isnan, log10
+from math import exp, floor, isfinite, isnan, log, log10
 
 SIGNIFICANT_DIGITS = 4
+LEAST_US = 1e-3  # below any clock's resolution; keeps a zero from a coarse clock on a log axis
 MINUS = "−"
 MOST_SHARE = 10.0  # above it a share bounds nothing: digits would only seem to say something
 
@@ -73,11 +75,6 @@ def unbroken(text: str) -> str:
     return re.sub(r"(?<=\d) (?=[KMG]?i?B\b|µs|ms|s\b)", "\u00a0", text)
 
 
-def format_time(us: float) -> str:
-    """`us` microseconds with its unit, in at most four significant digits: 762.6 µs, 1.41 ms, 2.3 s."""
-    return with_minus(" ".join(_number_and_unit(us)))
-
-
 @dataclass(frozen=True)
 class TimeUnit:
     """A unit for many times that stand together: its `name`, and how many microseconds it has."""
@@ -91,26 +88,40 @@ class TimeUnit:
 
 
 MICROSECONDS, MILLISECONDS = TimeUnit("µs", 1.0), TimeUnit("ms", 1e3)
+TIME_UNITS = (MICROSECONDS, MILLISECONDS, TimeUnit("s", 1e6))
 
 
-def format_range(low_us: float, high_us: float) -> str:
+def time_unit(times: Sequence[float]) -> TimeUnit:
+    """The unit in which all of `times` (us), which stand beside each other, read best: that of their middle."""
+    logs = [log(max(us, LEAST_US)) for us in times if isfinite(us)]
+    middle = exp(sum(logs) / len(logs)) if logs else 1.0
+    return next((unit for unit in TIME_UNITS if middle < 1e3 * unit.us), TIME_UNITS[-1])
+
+
+def format_time(us: float, unit: TimeUnit | None = None) -> str:
+    """`us` microseconds with a unit, in at most four significant digits: 762.6 µs, 1.41 ms, 2.3 s.
+
+    Times that stand beside each other are given their common `unit`; else each has the one that suits it.
+    """
+    return with_minus(" ".join(_number_and_unit(us, unit)))
+
+
+def format_range(low_us: float, high_us: float, unit: TimeUnit | None = None) -> str:
     """Two times with the unit said once where it is the same: 94.69–96.15 µs, 980 µs – 1.2 ms."""
-    (low, *of_low), (high, *of_high) = _number_and_unit(low_us), _number_and_unit(high_us)
+    (low, *of_low), (high, *of_high) = _number_and_unit(low_us, unit), _number_and_unit(high_us, unit)
     if of_low and of_low == of_high:
         return " ".join((f"{low}–{high}", *of_high))
-    return f"{format_time(low_us)} – {format_time(high_us)}"
+    return f"{format_time(low_us, unit)} – {format_time(high_us, unit)}"
 
 
-def _number_and_unit(us: float) -> tuple[str, ...]:
+def _number_and_unit(us: float, unit: TimeUnit | None) -> tuple[str, ...]:
     """A time's number and its unit; what is no time has none."""
     if not isfinite(us):
         return ("n/a",)
     rounded = _rounded(us)
-    for unit, size in (("µs", 1.0), ("ms", 1e3)):
-        if abs(rounded) < 1e3 * size:
-            return f"{rounded / size:.{SIGNIFICANT_DIGITS}g}", unit
-    seconds = rounded / 1e6
-    return f"{seconds:.{SIGNIFICANT_DIGITS}g}" if abs(seconds) < 1e4 else f"{seconds:.0f}", "s"
+    unit = unit or next((one for one in TIME_UNITS if abs(rounded) < 1e3 * one.us), TIME_UNITS[-1])
+    value = rounded / unit.us
+    return f"{value:.{SIGNIFICANT_DIGITS}g}" if abs(value) < 1e4 else f"{value:.0f}", unit.name
 
 
 def _rounded(value: float) -> float:

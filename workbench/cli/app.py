@@ -115,6 +115,7 @@ def make_application() -> QApplication:
     from PyQt6.QtWidgets import QApplication
 
     from workbench.ui.collector import Collector
+    from workbench.ui.text.tips import WrappedTips
     from workbench.ui.theme import ASSETS
 
     qInstallMessageHandler(_on_qt_message)
@@ -122,6 +123,7 @@ def make_application() -> QApplication:
     app = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
     if app.findChild(Collector) is None:
         Collector(app)
+        WrappedTips(app)
     app.setApplicationName("Tilescope")
     app.setWindowIcon(QIcon(str(ASSETS / "icons" / "app.svg")))
     return app

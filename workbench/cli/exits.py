@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from workbench.asking.usage import UsageError
-from workbench.run.session import holds_runs
 
 EXIT_PASSED, EXIT_WRONG, EXIT_INVALID, EXIT_FAILED = 0, 1, 2, 3
 EXIT_PROGRAM = 70  # an error of its own, which must not look like a wrong result
@@ -38,7 +37,7 @@ def check_writable(path: Path) -> None:
     try:
         with path.open("ab"):
             pass
-        if path.is_file() and holds_runs(path):
+        if path.is_file() and _holds_runs(path):
             raise UsageError(f"{path} is a session or a recording, which is not written over; allowed is another name")
         if not existed:
             path.unlink()
@@ -46,3 +45,12 @@ def check_writable(path: Path) -> None:
         raise UsageError(
             f"{path} cannot be written: {error.strerror}; allowed is a file in a folder that can"
         ) from error
+
+
+def _holds_runs(path: Path) -> bool:
+    """Whether the file is a database, which sessions and recordings are. Raises OSError where it cannot be read."""
+    with path.open("rb") as file:
+        return file.read(len(_DATABASE)) == _DATABASE
+
+
+_DATABASE = b"SQLite format 3\0"

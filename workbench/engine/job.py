@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from workbench.engine.host.stopping import StopFlag
 from workbench.engine.provenance import Sources
 from workbench.engine.timing.clocks import Gpu
 from workbench.engine.timing.looks import Looks
+from workbench.engine.waking import Waking
 from workbench.run.ceilings import NOT_MEASURED, Ceilings, CeilingsError, best_fit, kept_ceilings, save_ceilings
 from workbench.run.device_state import DeviceFacts
 from workbench.run.environment import DeviceInfo, find_kernel
@@ -34,12 +34,13 @@ __all__ = ["describe_failure", "is_broken", "measure_ceilings", "prepare", "run"
 
 @dataclass(frozen=True)
 class _Settled:
-    """What this process has settled; `address` and `monitor` are of the GPU, None on the interpreter."""
+    """What this process has settled; `address`, `monitor` and `waking` are of the GPU, None on the interpreter."""
 
     ready: Ready
     sources: Sources
     address: Address | None
     monitor: DeviceMonitor | None
+    waking: Waking | None
     looks: Looks = field(default_factory=Looks)
 
 
@@ -51,13 +52,13 @@ def prepare(wanted_device: str) -> Ready:
     """Settle the device for this process and say what can run on it."""
     global _settled
     mode = device.choose_mode(wanted_device)
-    awake = threading.Thread(target=_wake if mode == "cuda" else lambda: None, name="wake")
-    awake.start()  # beside the imports
+    waking = Waking() if mode == "cuda" else None
     # Triton reads TRITON_INTERPRET when a kernel is defined, so the kernels come after the choice.
     from kernels import VARIANTS
     from workbench.engine.announce import announced_baselines, announced_kernels
 
-    awake.join()
+    if waking is not None:
+        waking.go_on()
     info = device.describe(mode)
     address = Address.of(torch.cuda.get_device_properties(0)) if mode == "cuda" else None
     monitor = DeviceMonitor(address, own=(os.getpid(),)) if address is not None else None
@@ -66,7 +67,7 @@ def prepare(wanted_device: str) -> Ready:
     ceilings = _kept_ceilings(info, _facts(address))
     ready = Ready(info, announced_kernels(info), announced_baselines(info), ceilings, device.has_gpu())
     sources = Sources({variant.name: variant.launch for variant in VARIANTS})
-    _settled = _Settled(ready, sources, address, monitor)
+    _settled = _Settled(ready, sources, address, monitor, waking)
     return ready
 
 
@@ -93,7 +94,7 @@ def run(request: RunRequest, send: Send, stop: StopFlag) -> None:
     if faults:
         raise InvalidRequestError("; ".join(fault.message for fault in faults))
     try:
-        Run(request, info, send, stop, settled.monitor, provenance, settled.looks).go()
+        Run(request, info, send, stop, settled.monitor, provenance, settled.looks, settled.waking).go()
     except CaptureError:
         # torch leaves its stream and its allocator as they are within a capture.
         _is_spoiled = True
@@ -137,13 +138,6 @@ def is_broken() -> bool:
     except RuntimeError:
         return True
     return False
-
-
-def _wake() -> None:
-    """Let the GPU and its libraries load what a first run needs; what cannot be done here will be said by that run."""
-    with suppress(Exception):
-        scores = torch.randn(1, 1, 16, 16, device="cuda").double()
-        (scores.softmax(dim=-1) @ scores.amax(dim=-1, keepdim=True).exp()).float().cpu()
 
 
 def _known() -> _Settled:

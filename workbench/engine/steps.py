@@ -28,9 +28,11 @@ from workbench.engine.timing.block import block_plan
 from workbench.engine.timing.clocks import Gpu, Launch
 from workbench.engine.timing.looks import WARM_S, Looks
 from workbench.engine.timing.measure import proven_backend, time_block, time_in_turns
+from workbench.engine.timing.once import resources_of, timed_once
+from workbench.engine.waking import Waking
 from workbench.run.environment import DeviceInfo, Provenance
 from workbench.run.events import Comparison, Log, Measured, Progress, Send, Tensors, TileStates
-from workbench.run.measurement import Latency, Measurement, Resources, Role
+from workbench.run.measurement import Latency, Measurement, Role
 from workbench.run.protocols import protocol_of
 from workbench.run.request import RunRequest
 from workbench.words.names import asked_baseline_text
@@ -50,8 +52,9 @@ class Run:
         monitor: DeviceMonitor | None = None,
         provenance: Provenance = NOTHING_KNOWN,
         looks: Looks | None = None,
+        waking: Waking | None = None,
     ) -> None:
-        """`looks` remembers what was seen in earlier runs of this process."""
+        """`looks` remembers what was seen in earlier runs of this process; `waking` may still go on beside it."""
         self._request = request
         self._problem = request.problem
         self._info = info
@@ -64,6 +67,7 @@ class Run:
         self._watch = Watch(monitor, request.problem, send)
         self._provenance = provenance
         self._looks = looks or Looks()
+        self._waking = waking
         self._timed_until = 0.0  # by the host's monotonic clock
         self._compiled: Any = None
         self._rival: RivalKernel | None = None
@@ -147,7 +151,7 @@ class Run:
 
     def _check_kernel(self) -> None:
         with self._breakable():
-            self._compiled, self._seconds["kernel"] = _timed_once(self._launch, self._mode)
+            self._compiled, self._seconds["kernel"] = timed_once(self._launch, self._mode)
         self._checks.check("kernel", self._variant.name, self._out)
         error = self._checks.found["kernel"].error
         self._watch.say(caveats_of(self._request, self._mode, self._provenance, self._tile, error))
@@ -156,7 +160,7 @@ class Run:
         problem = self._problem
         if self._rival is not None:
             with self._breakable():
-                out, self._seconds["baseline"] = _timed_once(self._rival, self._mode)
+                out, self._seconds["baseline"] = timed_once(self._rival, self._mode)
             self._checks.check("baseline", self._rival.name, self._rival.ordered(out))
             return
         if baseline.note:
@@ -168,7 +172,7 @@ class Run:
                     f"gives 0 there; PyTorch documents NaN, so these rows of the baseline are not compared.\n"
                 )
             )
-        out, self._seconds["baseline"] = _timed_once(baseline, self._mode)
+        out, self._seconds["baseline"] = timed_once(baseline, self._mode)
         self._checks.check("baseline", "sdpa", baseline.ordered(out), baseline.backend, problem.blind_rows)
 
     def _time(self, launches: dict[Role, Launch]) -> None:
@@ -176,6 +180,8 @@ class Run:
 
         A dying run still says what the device did.
         """
+        if self._waking is not None:
+            self._waking.wait()
         breakable = launches
         if self._mode == "interpreter":
             breakable = {role: self._stop.interruptible()(launch) for role, launch in launches.items()}
@@ -238,7 +244,7 @@ class Run:
             backend=backend,
             tile=launched[0] if launched is not None else None,
             precision=launched[1] if launched is not None else "",
-            resources=_resources(launched[2]) if launched is not None else None,
+            resources=resources_of(launched[2]) if launched is not None else None,
         )
         self._send(Measured(measurement))
 
@@ -304,20 +310,3 @@ class Run:
     def _send_tensors(self, inputs: Inputs) -> None:
         tensors = (inputs.q, inputs.k, inputs.v, self._out)
         self._send(Tensors(*(t.flatten(0, 1).float().cpu().numpy() for t in tensors)))
-
-
-def _timed_once(launch: Launch, mode: str) -> tuple[Any, float]:
-    """What one launch returns, and how many seconds it took on the host's clock."""
-    began = time.perf_counter()
-    result = launch()
-    if mode == "cuda":
-        torch.cuda.synchronize()
-    return result, time.perf_counter() - began
-
-
-def _resources(compiled: Any) -> Resources | None:
-    """Registers, spills and shared memory of a compiled kernel; None where Triton did not compile."""
-    registers = getattr(compiled, "n_regs", None)
-    if registers is None:
-        return None
-    return Resources(int(registers), int(compiled.n_spills), int(compiled.metadata.shared))

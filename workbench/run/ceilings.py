@@ -19,7 +19,7 @@ from workbench.run.older import of_today
 
 FILE = "ceilings.json"
 NOT_WATCHED = "whether the device was throttled or shared while they were measured is not known"
-NOT_MEASURED = "not measured: on the interpreter there is no GPU whose rates could be"
+NOT_MEASURED = "not measured: the interpreter has no GPU whose rates could be measured"
 
 # Names of the matrix rates, in the order in which people list them.
 RATES = ("fp32", "tf32", "fp16", "bf16")

@@ -141,6 +141,11 @@ class Latency:
         return f"launch-bound{where}: {busy:.1f} µs of {launched:.1f} µs is the kernel"
 
     @property
+    def holds_launch_cost(self) -> bool:
+        """Whether the figure is known to be of the CPU's launching rather than of the kernel."""
+        return self.timed_by.figure == "average" and bool(self.launch_bound)
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         """What else keeps these times from being the whole truth."""
         found = []

@@ -25,17 +25,10 @@ SUFFIX = ".tilescope"
 _UNREADABLE = (ValueError, TypeError, KeyError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 _ARRAY_NAMES = re.compile(r'\{"\$array": "(\w+)"\}')
 FORMAT = "1"
-_MAGIC = b"SQLite format 3\0"  # how a database begins
 _SCHEMA = (
     "create table meta (name text primary key, value text not null)",
     "create table runs (id integer primary key, record text not null, arrays blob not null)",
 )
-
-
-def holds_runs(path: Path) -> bool:
-    """Whether the file is of the kind that sessions are. Raises OSError where it cannot be read."""
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
 
 
 class SessionError(Exception):

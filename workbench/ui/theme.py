@@ -19,7 +19,10 @@ THEME_NAMES = ("dark", "light")
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of one theme, as #rrggbb. `kernel` and `baseline` mean the same in every panel."""
+    """The colours of one theme, as #rrggbb. `kernel` and `baseline` mean the same in every panel.
+
+    The series tell further kernels apart where several stand beside each other.
+    """
 
     name: str
     window: str
@@ -38,6 +41,13 @@ class Theme:
     grid: str
     no_data: str
     minus_inf: str
+    series_1: str
+    series_2: str
+    series_3: str
+    series_4: str
+    series_5: str
+    series_6: str
+    series_7: str
 
     def color(self, token: str, alpha: int = 255) -> QColor:
         """The colour called `token`, with `alpha` from 0 to 255."""

@@ -12,9 +12,9 @@ OTHER_BASELINES = {"flex": "FlexAttention", "flash_attn": "flash_attn 2", "flash
 
 
 def head_text(problem: Problem, number: int) -> str:
-    """A head by its number among all: "head 12", and with several batches "batch 1, head 4"."""
+    """A head by its number among all, said as people count: "head 13", and with several batches "batch 2, head 5"."""
     batch, head = divmod(number, problem.heads)
-    return f"batch {batch}, head {head}" if problem.batch > 1 else f"head {head}"
+    return f"batch {batch + 1}, head {head + 1}" if problem.batch > 1 else f"head {head + 1}"
 
 
 def heads_text(problem: Problem) -> str:

@@ -8,6 +8,7 @@ from workbench.analysis.metrics import half_width_of, interval_of, sides_of
 from workbench.analysis.numbers import (
     MINUS,
     MOST_SHARE,
+    TimeUnit,
     counted,
     format_range,
     format_time,
@@ -90,10 +91,10 @@ def parts_text(interval: Interval) -> str:
     return f"{plus_minus(interval.sampling)} by these samples{allowed}"
 
 
-def interval_range_text(latency: Latency) -> str:
+def interval_range_text(latency: Latency, unit: TimeUnit | None = None) -> str:
     """The 95% interval of the median with its unit; "" without one."""
     interval = interval_of(latency)
-    return "" if interval is None else format_range(interval.low, interval.high)
+    return "" if interval is None else format_range(interval.low, interval.high, unit)
 
 
 def half_width_text(latency: Latency) -> str:
@@ -153,10 +154,10 @@ def drift_text(drift: Drift) -> str:
     return f"drifting by {signed_percent(drift.relative)}"
 
 
-def modes_text(modes: Modes) -> str:
+def modes_text(modes: Modes, unit: TimeUnit | None = None) -> str:
     """Two modes with their shares: "two modes: 383.6 µs (82%) and 389.6 µs (18%)"."""
     low, high = (
-        f"{format_time(centre)} ({share:.0%})" for centre, share in zip(modes.centres, modes.shares, strict=True)
+        f"{format_time(centre, unit)} ({share:.0%})" for centre, share in zip(modes.centres, modes.shares, strict=True)
     )
     return f"two modes: {low} and {high}"
 

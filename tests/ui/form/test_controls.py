@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QLocale, Qt
+from PyQt6.QtWidgets import QStyledItemDelegate
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
@@ -182,3 +183,21 @@ def test_custom_cannot_be_chosen_and_nothing_else_be_entered(controls: Controls)
     assert presets.value() == PRESETS[0].name
     assert not presets.isEditable()
     assert presets.count() == len(PRESETS) + 1
+
+
+def test_the_open_list_of_presets_has_the_shape_of_each_in_whole(controls: Controls) -> None:
+    presets = choice(controls, "preset")
+    presets.showPopup()
+    view = presets.view()
+    assert view is not None
+    delegate = presets.itemDelegate()
+    assert isinstance(delegate, QStyledItemDelegate)
+    viewport = view.viewport()
+    assert viewport is not None
+    for preset in PRESETS:
+        text = delegate.displayText(preset.name, QLocale())
+        assert text.startswith(preset.name)
+        assert preset.problem.shape in text and preset.problem.dtype in text
+        assert view.fontMetrics().horizontalAdvance(text) < viewport.width()
+    presets.hidePopup()
+    assert presets.value() in {preset.name for preset in PRESETS}

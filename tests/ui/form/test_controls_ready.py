@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -19,7 +20,7 @@ from workbench.run.protocols import PROTOCOL_CHOICES, PROTOCOLS
 from workbench.run.request import Problem, RunRequest
 from workbench.ui.form.controls import LEAST_WIDTH, Controls
 from workbench.ui.form.fields import Choice, Flag
-from workbench.ui.form.specs import FIELDS
+from workbench.ui.form.specs import FIELDS, FieldSpec
 from workbench.ui.theme import apply_theme, load_theme
 
 
@@ -269,6 +270,8 @@ def test_the_whole_form_fits_its_dock(qtbot: QtBot, theme: str) -> None:
         bar, form = scroll.verticalScrollBar(), scroll.widget()
         assert bar is not None and form is not None
         assert bar.maximum() == 0
+        viewport = scroll.viewport()
+        assert viewport is not None and form.minimumSizeHint().width() <= viewport.width(), "nor is it cut at its side"
         assert scroll.horizontalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         assert form.width() <= LEAST_WIDTH
         for child in form.findChildren(QWidget):
@@ -349,3 +352,15 @@ def test_a_gpu_that_is_not_there_cannot_be_chosen(controls: Controls) -> None:
     assert "no NVIDIA GPU" in (items(choice(controls, "device"))["cuda"] or "")
     controls.set_ready(ready())
     assert not items(choice(controls, "device"))["cuda"]
+
+
+@pytest.mark.parametrize("spec", FIELDS, ids=lambda spec: spec.name)
+def test_no_tooltip_over_a_field_names_a_value_that_it_has_not(controls: Controls, spec: FieldSpec) -> None:
+    """A field that is disabled as a whole says what is left to it, not what is wrong with something else."""
+    for kernel in ready().kernels:
+        controls.set_ready(ready())
+        choice(controls, "kernel").set_value(kernel.name)
+        field = controls.findChild(QWidget, spec.name)
+        assert field is not None
+        said = re.match(rf"{spec.name} is (\S+);", field.toolTip(), re.IGNORECASE)
+        assert field.isEnabled() or said is None

@@ -17,16 +17,19 @@ from kernels.plain.tiles import TileConfig
 from tests.patience import LIMIT_MS
 from tests.samples import GPU, INTERPRETER, from_recording, make_record, recorded_state
 from tests.ui.growing import grow
+from workbench.analysis.metrics import comparable_ratio
 from workbench.analysis.numbers import error_text, format_time
 from workbench.run.device_state import DeviceWarning
 from workbench.run.environment import Provenance
 from workbench.run.events import Comparison, DeviceState, Failed, Finished, Measured, Progress, Ready, Samples
 from workbench.run.measurement import ROLES, Ending, Role
+from workbench.run.protocols import PROTOCOLS, protocol_of
 from workbench.run.record import RunRecord
 from workbench.run.request import Problem
 from workbench.stats.modes import Modes
 from workbench.stats.summary import Drift, Interval, Ratio
 from workbench.ui.headline.strip import Headline
+from workbench.ui.runs.time_cells import ratio_cell
 from workbench.ui.text.elided import Badge, Block, ElidedLabel
 from workbench.ui.theme import load_theme
 from workbench.words.remarks import remarks_of
@@ -111,7 +114,7 @@ def test_done_shows_times_ratio_and_error(
     assert any("tolerance 0.002" in text for text in texts)
     assert any(text.endswith(", passed") for text in texts)
     error = error_text(record.checked[0].error.rel_fro)
-    assert f"relative {error}" in texts
+    assert f"{error} of the output" in texts
     assert "article 32×16, 64 × 128 × 32" in texts
     assert "SDPA efficient" in texts
     kernel, baseline = (next(t for t, c in texts.items() if c == DARK.color(role)) for role in ("kernel", "baseline"))
@@ -141,6 +144,34 @@ def test_another_attention_is_called_by_its_name(headline: Headline) -> None:
     texts = shown(headline)
     assert "FlexAttention" in texts
     assert any(text.endswith("slower than FlexAttention") for text in texts)
+
+
+def launching(record: RunRecord, *roles: Role) -> RunRecord:
+    """`record` in which a launch of `roles` takes the GPU half of its time."""
+    measured = []
+    for event in record.measured:
+        latency = event.measurement.latency
+        share = 0.5 if event.measurement.role in roles else 0.95
+        known = replace(latency, launched_us=latency.figure_us, kernel_us=share * latency.figure_us)
+        measured.append(Measured(replace(event.measurement, latency=known)))
+    return replace(record, measured=tuple(measured))
+
+
+@pytest.mark.parametrize("roles", [("kernel",), ("baseline",), ROLES], ids="+".join)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_no_verdict_stands_beside_the_caveat_that_takes_it_back(
+    headline: Headline, roles: tuple[Role, ...], protocol: str
+) -> None:
+    """Only an average holds launch cost; the medians of the others are of the kernels."""
+    record = launching(make_record(1, protocol=protocol, kernel_us=70, baseline_us=55), *roles)
+    replay(headline, record)
+    text = headline.text()
+    if protocol_of(protocol).figure == "average":
+        assert "launch-bound: no verdict" in text and "slower" not in text and "faster" not in text
+        assert "on the GPU alone: kernel " in text
+        assert comparable_ratio(record) is None and ratio_cell(record).text == "n/a"
+    else:
+        assert "slower" in text and "no verdict" not in text
 
 
 def test_without_rounds_the_factor_has_an_interval_that_is_not_paired(headline: Headline) -> None:

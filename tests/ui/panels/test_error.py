@@ -16,6 +16,7 @@ from workbench.run.events import Checked, Failed
 from workbench.run.request import Problem
 from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.error.panel import ErrorPanel
+from workbench.ui.panels.error.words import worst_text
 from workbench.ui.plots.map_cells import MASKED, NAN
 from workbench.ui.theme import load_theme
 
@@ -41,9 +42,9 @@ def test_pass_is_said_in_words_with_the_tolerance(panel: ErrorPanel) -> None:
     feed(panel, record)
     assert panel.judgement.colors()["PASS"] == panel.theme.good
     assert "within rtol = atol = 0.002" in panel.judgement.plain()
-    for words in ("max abs", "SDPA ", "RMS", "relative Frobenius", "at row"):
+    for words in ("max abs", "SDPA ", "RMS", "relative to the output", "at row"):
         assert words in panel.stats.plain()
-    for words in ("max abs", "(SDPA ", "mean abs", "RMS", "relative Frobenius", "worst at row", "got", "expected"):
+    for words in ("max abs", "(SDPA ", "mean abs", "RMS", "relative to the output", "worst at row", "got", "expected"):
         assert words in panel.stats.toolTip()
 
 
@@ -162,8 +163,8 @@ def test_heads_begin_with_the_worst(panel: ErrorPanel) -> None:
     grow(panel, checked(errors))
     panel.tick()
     assert panel.head_box.isVisible()
-    assert panel.head_box.currentText() == "batch 1, head 1 of 3"
-    assert "batch 1, head 1, row 5" in panel.stats.plain()
+    assert panel.head_box.currentText() == "batch 2, head 2 of 3"
+    assert "batch 2, head 2, row 5" in panel.stats.plain()
     panel.head_box.setCurrentIndex(0)
     panel.tick()
     assert len(panel.ring.getData()[0]) == 0
@@ -178,22 +179,24 @@ def test_of_the_heads_that_were_kept_the_worst_is_found_by_its_number(panel: Err
     grow(panel, make_record(problem=HEADS).started)
     grow(panel, event)
     panel.tick()
-    assert [panel.head_box.itemText(i) for i in range(2)] == ["batch 0, head 0 of 3", "batch 1, head 1 of 3"]
+    assert [panel.head_box.itemText(i) for i in range(2)] == ["batch 1, head 1 of 3", "batch 2, head 2 of 3"]
     assert panel.head_box.currentIndex() == 1
     assert panel.ring.getData()[0].tolist() == [1]
     panel.view.hovered.emit((5, 1))
-    assert "batch 1, head 1" in panel.hover.text()
+    assert "batch 2, head 2" in panel.hover.text()
 
 
-def test_a_chosen_head_stays_for_the_other_output(panel: ErrorPanel) -> None:
+def test_a_chosen_head_stays_for_the_other_output_and_the_next_run(panel: ErrorPanel) -> None:
     feed(panel, make_record(problem=HEADS))
     panel.head_box.setCurrentIndex(2)
     panel.baseline_button.click()
     panel.tick()
     assert panel.head_box.number() == 2
     feed(panel, make_record(2, HEADS))
-    worst = make_record(2, HEADS).checked[1].error.worst[0]
-    assert panel.head_box.number() == worst
+    assert panel.head_box.number() == 2
+    fewer = make_record(3, replace(HEADS, batch=1, heads=2, kv_heads=2))
+    feed(panel, fewer)  # which has no such head: the worst
+    assert panel.head_box.number() == fewer.checked[1].error.worst[0]
 
 
 def test_rows_that_were_left_out_are_no_errors_of_zero(panel: ErrorPanel) -> None:
@@ -247,3 +250,10 @@ def test_large_maps_are_drawn_quickly(panel: ErrorPanel) -> None:
         panel.draw()
 
     assert cost_ms(draw) < 200  # about 22 ms
+
+
+@pytest.mark.parametrize("apart", [1e-2, 3e-7, 2e-10, 4e-15])
+def test_what_was_got_and_what_was_expected_are_told_apart(apart: float) -> None:
+    error = replace(make_record(1).checked[0].error, worst_got=0.1234567 + apart, worst_expected=0.1234567)
+    got, expected = worst_text(error).removeprefix("got ").split(", expected ")
+    assert abs(float(got) - float(expected)) == pytest.approx(apart, rel=0.1)

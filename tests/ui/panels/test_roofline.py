@@ -222,7 +222,7 @@ def test_without_ceilings_a_button_asks_for_them(panel: RooflinePanel, qtbot: Qt
 def test_the_interpreter_says_why_there_is_none(panel: RooflinePanel) -> None:
     grow(panel, Ready(INTERPRETER, (), ()))
     feed(panel, of_problem(device=INTERPRETER))
-    assert "on the interpreter there is no GPU" in panel.stack.card.label.text()
+    assert "the interpreter has no GPU" in panel.stack.card.label.text()
     assert not panel.stack.card.button.isVisible()
 
 

@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 from workbench.run.events import Failed, FailureKind
 from workbench.ui.text.cards import MessageCard, PlotStack
 from workbench.ui.theme import load_theme
+from workbench.words.results import remedy_text
 
 THEME = load_theme("dark")
 
@@ -15,14 +16,16 @@ THEME = load_theme("dark")
 @pytest.mark.parametrize(
     "kind", ["compile", "resources", "launch", "memory", "timeout", "died", "cancelled", "invalid"]
 )
-def test_card_says_what_happened_and_what_to_try(qtbot: QtBot, kind: FailureKind) -> None:
+@pytest.mark.parametrize("remedy", ["smaller tiles", "Try smaller tiles.", ""])
+def test_card_says_what_happened_and_what_to_try(qtbot: QtBot, kind: FailureKind, remedy: str) -> None:
     card = MessageCard(THEME)
     qtbot.addWidget(card)
-    card.show_failure(Failed(kind, "a < b & c", "smaller tiles"))
+    failed = Failed(kind, "a < b & c", remedy)
+    card.show_failure(failed)
     text = card.label.text()
     assert "a &lt; b &amp; c" in text
-    assert "What to try: " in text
-    assert "smaller tiles" in text
+    assert remedy_text(failed) in text  # as everywhere else
+    assert bool(remedy) == ("Try" in text)
 
 
 def test_stack_returns_to_the_plot(qtbot: QtBot) -> None:

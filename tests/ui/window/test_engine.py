@@ -67,10 +67,11 @@ def test_an_engine_that_cannot_start_leaves_the_shown_run_alone(qtbot: QtBot, ma
     window = make_test_window()
     run_to_end(qtbot, window, TINY)
     before = window.headline.text()
-    window.controls.set_request(RunRequest(TINY.problem, device="cuda"))
+    window._worker.use_device("cuda")  # which the form itself asks for only where it knows of no reason against it
     qtbot.waitUntil(lambda: "could not start" in window.status.text(), timeout=LIMIT_MS)
     assert window.headline.text() == before
     assert "no NVIDIA GPU" in window.status.currentMessage()
+    assert not window.controls.faults(), "the form's own device is there"
 
 
 def test_a_killed_engine_is_one_clear_failure_and_the_next_run_works(

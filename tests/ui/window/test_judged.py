@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 import pytest
+from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -14,13 +15,14 @@ from kernels.plain.tiles import TileConfig
 from tests.samples import INTERPRETER
 from tests.ui.conftest import MakeWindow
 from tests.ui.form.driver import open_form, ready
+from workbench.asking.line import command_line
 from workbench.run.events import Failed, Ready
 from workbench.run.request import Problem, RunRequest, put
 from workbench.ui.form.controls import Controls
 from workbench.ui.form.state import FormState
 from workbench.ui.window.main import MainWindow
 
-GOOD = RunRequest(Problem(32, 64, 16), kernel="any", device="interpreter")
+GOOD = RunRequest(Problem(32, 64, 16), kernel="any", device="interpreter", protocol="warm")
 WITHOUT_GPU: Ready = replace(ready(INTERPRETER), has_gpu=False)
 # What no run can have on the interpreter of a machine without a GPU; what is not here is no choice of a person's.
 IMPOSSIBLE: dict[str, Any] = {
@@ -45,6 +47,7 @@ IMPOSSIBLE: dict[str, Any] = {
     "sdpa": "flex",
     "device": "cuda",
     "protocol": "graph",
+    "trace_rows": "some",
     "rtol": -1.0,
     "atol": float("inf"),
     "time_limit_s": 0.0,
@@ -71,6 +74,15 @@ def undone(window: MainWindow, request: RunRequest) -> None:
     used(window, request)
     used(window, GOOD)
     window.command("undo").trigger()
+
+
+def pasted(window: MainWindow, request: RunRequest) -> None:
+    # With a protocol that heeds the limits: else there are none in the line.
+    clipboard = QGuiApplication.clipboard()
+    assert clipboard is not None
+    clipboard.setText(command_line(request))
+    window.command("paste_line").trigger()
+    clipboard.clear()
 
 
 def set_by_the_program(window: MainWindow, request: RunRequest) -> None:
@@ -102,7 +114,7 @@ def test_every_choice_of_a_request_has_an_impossible_value_here() -> None:
     assert set(IMPOSSIBLE) == named - NO_CHOICE
 
 
-@pytest.mark.parametrize("way", [used, restored, undone, set_by_the_program], ids=lambda way: way.__name__)
+@pytest.mark.parametrize("way", [used, restored, undone, pasted, set_by_the_program], ids=lambda way: way.__name__)
 def test_what_is_set_from_outside_is_judged_as_what_is_typed(
     window: MainWindow, way: Callable[[MainWindow, RunRequest], None]
 ) -> None:

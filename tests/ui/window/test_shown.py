@@ -19,6 +19,7 @@ from workbench.run.events import Failed
 from workbench.run.record import RunBuilder, RunKey
 from workbench.run.request import Problem, RunRequest
 from workbench.run.session import Session
+from workbench.ui.panels import PANELS
 from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.window.main import MainWindow
 from workbench.ui.worker import Grown, Kept
@@ -186,3 +187,18 @@ def test_a_run_that_cannot_be_written_ends_all_the_same(
     ended, kept = [one for one in told if isinstance(one, Grown | Kept)][-2:]
     assert isinstance(ended, Grown) and ended.record.end is not None
     assert isinstance(kept, Kept) and type(error).__name__ in kept.problem and kept.record.measured
+
+
+@pytest.mark.parametrize("panel", [panel.name for panel in PANELS])
+def test_a_run_chosen_in_a_panel_is_shown_in_the_whole_window(make_test_window: MakeWindow, panel: str) -> None:
+    window = make_test_window()
+    session = window._library.session
+    for number in (1, 2):
+        kept = session.add(make_record(number, PROBLEM))
+        window._shown.add(Kept(kept, kept.key))
+    first, last = window.results.records()
+    window.show_record(last)
+    window._stage.panels[panel].recordChosen.emit(first)
+    selected = window.results.selected()
+    assert selected is not None and selected.key == first.key
+    assert all(one.run is not None and one.run.key == first.key for one in run_panels(window))

@@ -64,7 +64,7 @@ def _render(widget: QWidget, painter: QPainter, scale: float) -> None:
     """Draw `widget` with its plots as they are now, and its maps as finely as the picture shows them."""
     with ExitStack() as finer:
         for plots in widget.findChildren(PlotArea):
-            plots.settle()
+            finer.enter_context(plots.pictured())
         for view in (widget, *widget.findChildren(HeatmapView)):
             if isinstance(view, HeatmapView):
                 finer.enter_context(view.drawn_at(scale))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from kernels.plain.tiles import TileConfig
 from workbench.analysis.presets import PRESETS, find_preset
 from workbench.analysis.validate import Fault
 from workbench.run.events import Failed, Ready
-from workbench.run.request import Problem, RunRequest, look_up
+from workbench.run.request import RunRequest, look_up
 from workbench.ui.form.estimate import EstimateLabel
 from workbench.ui.form.fields import Choice, NumberField
 from workbench.ui.form.offers import choice_of, show_choices, show_hints
@@ -30,7 +29,7 @@ from workbench.ui.form.specs import (
     make_preset_row,
     step_text,
 )
-from workbench.ui.form.state import FormState, FormStep
+from workbench.ui.form.state import FormState, FormStep, with_values
 from workbench.ui.places import Place
 
 LEAST_WIDTH = 304  # with the scroll bar of a low window beside it, every name and number is still whole
@@ -89,10 +88,7 @@ class Controls(QWidget):
 
     def request(self) -> RunRequest:
         """What the form says now, also if it cannot work; a field without a number counts as 0."""
-        values = {name: row.field.value() for name, row in self._rows.items()}
-        problem = replace(self._base.problem, **_of(Problem, values))
-        tile = replace(self._base.tile, **_of(TileConfig, values))
-        return replace(self._base, problem=problem, tile=tile, **_of(RunRequest, values))
+        return with_values(self._base, {name: row.field.value() for name, row in self._rows.items()})
 
     def faults(self) -> tuple[Fault, ...]:
         """What cannot work about it, in the order of the form."""
@@ -121,10 +117,9 @@ class Controls(QWidget):
         self._show(state)
 
     def hear_down(self, failure: Failed) -> None:
-        """Learn that no engine could be started: where the device is why, another one must be chosen."""
-        if failure.kind == "invalid":
-            refused = {**self._rules.refused, self.request().device: failure.message}
-            self._learn(replace(self._rules, refused=refused))
+        """Learn that no engine could be started: where that is for want of a GPU, another device must be chosen."""
+        if failure.kind == "invalid" and self.request().device == "cuda":  # the others are always there
+            self._learn(replace(self._rules, refused={"cuda": failure.message}))
 
     def _show(self, state: FormState, step: str = "") -> None:
         self._base = state.request
@@ -296,9 +291,3 @@ class Controls(QWidget):
 
     def _show_estimate(self) -> None:
         self._estimate.show_seconds(0.0 if self._faults else self.predicted_seconds())
-
-
-def _of(part: type[Problem] | type[TileConfig] | type[RunRequest], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of `values` that are fields of `part`."""
-    names = {f.name for f in fields(part)}
-    return {name: value for name, value in values.items() if name in names}

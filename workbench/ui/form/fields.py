@@ -9,8 +9,10 @@ from math import isfinite
 from typing import TypeVar
 
 from PyQt6.QtCore import QEvent, Qt, pyqtSignal
-from PyQt6.QtGui import QKeyEvent, QKeySequence, QStandardItemModel, QValidator, QWheelEvent
+from PyQt6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QStandardItemModel, QValidator, QWheelEvent
 from PyQt6.QtWidgets import QAbstractSpinBox, QCheckBox, QComboBox, QLineEdit, QWidget
+
+from workbench.asking.line import is_line
 
 AUTO = "auto"
 
@@ -49,8 +51,8 @@ class NumberField(QAbstractSpinBox):
         return QAbstractSpinBox.StepEnabledFlag.StepUpEnabled | QAbstractSpinBox.StepEnabledFlag.StepDownEnabled
 
     def event(self, event: QEvent | None) -> bool:
-        """Leave undo and redo to the window, which takes back changes of the whole form: the line has its own."""
-        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and _is_undo(event):
+        """Leave to the window what is for the whole form: undo, redo, and a command line that is pasted."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and _is_for_form(event):
             event.ignore()
             return True
         return super().event(event)
@@ -204,6 +206,14 @@ class Choice(QComboBox):
         self.set_names(names)
         self.currentIndexChanged.connect(lambda _: self.changed.emit())
 
+    def showPopup(self) -> None:
+        """Open the list as wide as its entries are."""
+        view = self.view()
+        if view is not None:
+            bar = view.verticalScrollBar()
+            view.setMinimumWidth(view.sizeHintForColumn(0) + (bar.sizeHint().width() if bar is not None else 0))
+        super().showPopup()
+
     def value(self) -> str:
         """The chosen name."""
         return self.currentText()
@@ -269,6 +279,13 @@ Field = IntField | FloatField | Choice | Flag
 
 def _is_undo(event: QKeyEvent) -> bool:
     return any(event.matches(key) for key in (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo))
+
+
+def _is_for_form(event: QKeyEvent) -> bool:
+    if not event.matches(QKeySequence.StandardKey.Paste):
+        return _is_undo(event)
+    clipboard = QGuiApplication.clipboard()
+    return clipboard is not None and is_line(clipboard.text())
 
 
 def set_property(widget: QWidget, name: str, value: object) -> None:

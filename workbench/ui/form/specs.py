@@ -9,11 +9,13 @@ from functools import partial
 from kernels.plain.launch_options import LAUNCH_OPTIONS, LaunchOption
 from kernels.plain.precisions import PRECISIONS
 from kernels.plain.tiles import BLOCKS
-from workbench.analysis.presets import PRESETS
+from workbench.analysis.presets import PRESETS, Preset
 from workbench.run.protocols import PROTOCOL_CHOICES, protocol_of
 from workbench.run.request import INPUT_DISTRIBUTIONS, TRACE_ROWS, RunRequest, look_up
+from workbench.ui.form.details import Details
 from workbench.ui.form.fields import AutoField, Choice, Field, Flag, FloatField, IntField, NumberField, SecondsField
 from workbench.ui.form.rows import Row, make_row
+from workbench.words.names import heads_text, inputs_text
 
 CUSTOM = "Custom"
 TILE_GROUP = "Kernel"
@@ -53,7 +55,7 @@ MAX_SECONDS_TIP = (
     "medians is within 1%. Protocol block has a fixed number of launches instead."
 )
 TRACE_TIP = "Which query rows' softmax states are kept, where those of all rows of one head would be too large."
-TOLERANCE_TIP = "The output passes if |out - float64| <= atol + rtol |float64| everywhere. Up and Down: powers of ten."
+TOLERANCE_TIP = "The output passes if |out − float64| ≤ atol + rtol · |float64| everywhere. Up and Down: powers of ten."
 
 
 @dataclass(frozen=True)
@@ -124,19 +126,27 @@ _MEASURING = (
     FieldSpec("protocol", "Protocol", "", PROTOCOL_TIP, partial(Choice, PROTOCOL_TIPS)),
     FieldSpec("max_seconds", "at most", "seconds", MAX_SECONDS_TIP, SecondsField),
     FieldSpec("device", "Device", "", "Where it runs.", partial(Choice, DEVICE_TIPS)),
-    FieldSpec("trace_rows", "rows", "", TRACE_TIP, partial(Choice, TRACE_ROWS), beside=True),
-    FieldSpec("rtol", "rtol", "relative", f"Relative tolerance. {TOLERANCE_TIP}", FloatField),
-    FieldSpec("atol", "atol", "absolute", f"Absolute tolerance. {TOLERANCE_TIP}", FloatField),
+    FieldSpec("trace_rows", "Traced", "", TRACE_TIP, partial(Choice, TRACE_ROWS)),
+    FieldSpec("rtol", "rtol", "× value", f"Tolerance relative to the float64 value. {TOLERANCE_TIP}", FloatField),
+    FieldSpec("atol", "atol", "absolute", f"Tolerance beside that, for values near 0. {TOLERANCE_TIP}", FloatField),
 )
 
 GROUPS = {"Problem": _PROBLEM, TILE_GROUP: _TILE, "Measuring": _MEASURING}
 FIELDS = (*_PROBLEM, *_TILE, *_MEASURING)
 
 
+def preset_text(preset: Preset) -> str:
+    """The problem of a preset in a line, with its dtype also where that is the usual."""
+    problem = preset.problem
+    parts = (problem.shape, heads_text(problem), problem.dtype, "causal" * problem.causal, inputs_text(problem))
+    return ", ".join(filter(None, parts))
+
+
 def make_preset_row() -> Row:
     """The list of presets. "Custom" cannot be chosen: it says that the form matches none of them."""
     choice = Choice({CUSTOM: "", **{preset.name: preset.title for preset in PRESETS}})
     choice.set_reasons({CUSTOM: "shown when the form matches no preset"})
+    choice.setItemDelegate(Details({preset.name: preset_text(preset) for preset in PRESETS}, choice))
     return make_row(choice, "preset", "Preset", "", "Problems people know: shape, tile and tolerances at once.")
 
 

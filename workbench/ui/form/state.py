@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from kernels.plain.tiles import TileConfig
 from workbench.run.codec import decode_request, encode_request
-from workbench.run.request import RunRequest
+from workbench.run.request import Problem, RunRequest
 
 
 @dataclass(frozen=True)
@@ -55,3 +56,16 @@ class FormStep:
 
 def _texts(typed: Mapping[object, object]) -> tuple[tuple[str, str], ...]:
     return tuple((str(name), str(text)) for name, text in typed.items())
+
+
+def with_values(base: RunRequest, values: Mapping[str, Any]) -> RunRequest:
+    """`base` with these values of its fields, wherever in it they are."""
+    problem = replace(base.problem, **_of(Problem, values))
+    tile = replace(base.tile, **_of(TileConfig, values))
+    return replace(base, problem=problem, tile=tile, **_of(RunRequest, values))
+
+
+def _of(part: type[Problem] | type[TileConfig] | type[RunRequest], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of `values` that are fields of `part`."""
+    names = {f.name for f in fields(part)}
+    return {name: value for name, value in values.items() if name in names}

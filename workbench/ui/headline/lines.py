@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.analysis.metrics import comparable_ratio
-from workbench.analysis.numbers import error_text, format_range, format_time, number
+from workbench.analysis.metrics import comparable_ratio, holds_launch_cost
+from workbench.analysis.numbers import TimeUnit, error_text, format_range, format_time, number, time_unit
 from workbench.run.environment import INTERPRETER_LABEL
 from workbench.run.events import Failed, Progress, Ready
 from workbench.run.measurement import ROLES, Measurement
@@ -34,6 +34,11 @@ PAIRED_TIP = (
 FIGURES_TIP = (
     "The quotient of the two figures, and the 95% intervals of both medians combined. Kernel and baseline were not "
     "timed in turns, so that a drift between the two is not cancelled."
+)
+NO_VERDICT = "launch-bound: no verdict"
+LAUNCHING_TIP = (
+    "The average of a block holds what the CPU takes to launch, here most of what is not the kernel's: the figures do "
+    "not tell which kernel is faster. Measure under cold, warm, graph or profiler."
 )
 
 
@@ -88,7 +93,8 @@ def lines_of(record: RunRecord, progress: Progress = STARTING, elapsed: str = ""
     elif end is None:
         lines["state"] = Line(_subject(record), running, "accent", short_value=_short_text(progress))
     if failed is None:
-        lines |= {m.measurement.role: _time(record, m.measurement) for m in record.measured}
+        unit = time_unit([m.measurement.latency.figure_us for m in record.measured])
+        lines |= {m.measurement.role: _time(record, m.measurement, unit) for m in record.measured}
         lines |= _comparison(record) | _error(record)
     return lines
 
@@ -146,8 +152,8 @@ def changed_line(record: RunRecord, after: str = "") -> Line:
     return Line(f"{_subject(record)}{after}", f"{whose}{CHANGED}", "bad", errors)
 
 
-def _time(record: RunRecord, measurement: Measurement) -> Line:
-    """The protocol's own figure, which the line below names, with the interval where it is of that figure."""
+def _time(record: RunRecord, measurement: Measurement, unit: TimeUnit) -> Line:
+    """The protocol's own figure in `unit`, which the line below names, with the interval where it is of that figure."""
     latency, role = measurement.latency, measurement.role
     is_wrong = record.is_wrong("kernel") or record.is_wrong(role)
     caption = short = implementation_text(measurement)
@@ -155,12 +161,12 @@ def _time(record: RunRecord, measurement: Measurement) -> Line:
         caption += f", {problem_text(measurement.problem)}"
     elif not measurement.error.passed:
         caption, short = f"{caption}, WRONG", "WRONG"
-    interval = interval_range_text(latency)
+    interval = interval_range_text(latency, unit)
     known = f"; {INTERVAL_TIP} {interval}" if interval else ""
-    single = f"single launches: median {format_time(latency.median)}" if latency.has_block else "median"
-    spread = f"20th to 80th percentile {format_range(latency.p20, latency.p80)}"
+    single = f"single launches: median {format_time(latency.median, unit)}" if latency.has_block else "median"
+    spread = f"20th to 80th percentile {format_range(latency.p20, latency.p80, unit)}"
     tooltip = f"{caption}\n{figure_tip(latency)}\n{single}{known}\n{spread}"
-    value, color = format_time(latency.figure_us), "muted" if is_wrong else str(role)
+    value, color = format_time(latency.figure_us, unit), "muted" if is_wrong else str(role)
     if latency.has_block:  # the interval is not of the average
         return Line(caption, value, color, tooltip, short_caption=short)
     return Line(caption, value, color, tooltip, interval, half_width_text(latency), short)
@@ -170,6 +176,8 @@ def _comparison(record: RunRecord) -> dict[str, Line]:
     """Who is faster: on a GPU only, and only of two outputs that are right."""
     if record.started.device.mode == "interpreter":
         return {"ratio": Line("times are", INTERPRETER_LABEL, "warn")} if record.measured else {}
+    if record.passed and holds_launch_cost(record):
+        return {"ratio": _launching(record)}
     result = comparable_ratio(record)
     if result is None:
         return {}
@@ -183,6 +191,16 @@ def _comparison(record: RunRecord) -> dict[str, Line]:
     return {"ratio": Line(caption, value, color, tooltip, short_caption=short)}
 
 
+def _launching(record: RunRecord) -> Line:
+    """That the figures do not tell who is faster, and what is known of the kernels alone."""
+    times = {m.measurement.role: m.measurement.latency.kernel_us for m in record.measured}
+    known = {named(role, record): us for role, us in times.items() if us is not None}
+    unit = time_unit(list(known.values()))
+    alone = ", ".join(f"{name} {format_time(us, unit)}" for name, us in known.items())
+    caption = f"on the GPU alone: {alone}" if len(known) == len(ROLES) else "the average holds launch cost"
+    return Line(caption, NO_VERDICT, "warn", LAUNCHING_TIP, short_caption="launch-bound", short_value="no verdict")
+
+
 def _error(record: RunRecord) -> dict[str, Line]:
     error, again = record.error("kernel"), record.recheck("kernel")
     if error is None or not error.passed:
@@ -193,6 +211,6 @@ def _error(record: RunRecord) -> dict[str, Line]:
         return {"error": Line(f"max error, was {before}", value, "bad", again.text, short_caption="max error")}
     tooltip = f"{caption}\n{again.text}" if again is not None and again.text else ""
     value = f"{error_text(error.max_abs)}, passed"
-    relative = f"relative {error_text(error.rel_fro)}"  # a tolerance may be larger than all of the output
-    tooltip = f"{tooltip or caption}\n{relative}: the norm of the error over that of float64"
+    relative = f"{error_text(error.rel_fro)} of the output"  # a tolerance may be larger than all of it
+    tooltip = f"{tooltip or caption}\n{relative}: the norm of the error over that of the output in float64"
     return {"error": Line(caption, value, "good", tooltip, relative, short_caption="max error")}

@@ -35,6 +35,7 @@ class Headline(QWidget):
         self.setObjectName("headline")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedHeight(HEIGHT)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # so that it is read where nothing is seen
         self._theme = theme
         self._run: RunRecord | None = None
         self._ready: Ready | None = None

@@ -9,8 +9,14 @@ from typing import Any
 
 import pyqtgraph as pg
 from PyQt6.QtCore import QRectF, QSize, Qt
-from PyQt6.QtGui import QPaintDevice, QPainter, QPaintEvent, QPen, QPicture, QPixmap
+from PyQt6.QtGui import QFocusEvent, QKeyEvent, QPaintDevice, QPainter, QPaintEvent, QPen, QPicture, QPixmap
 from PyQt6.QtWidgets import QAbstractGraphicsShapeItem, QGraphicsScene
+
+from workbench.ui.plots.key_pointer import KeyPointer
+
+RING = 2  # px of the ring around what has the focus
+_REASON = Qt.FocusReason
+BY_KEY = (_REASON.TabFocusReason, _REASON.BacktabFocusReason, _REASON.ShortcutFocusReason)
 
 
 def as_wide(pen: QPen, finer: float) -> QPen:
@@ -123,8 +129,10 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self.kept = KeptPicture()
+        self._rings = False  # whether the keyboard has come here, which a click into the plot does not say
         super().__init__()
         self.scene().changed.connect(self._on_change)
+        self.pointer = KeyPointer(self)
 
     def _on_change(self, *_: Any) -> None:
         self.kept.forget()
@@ -132,8 +140,46 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
 
     def settle(self) -> None:
         """Have the next paint show everything as it is now."""
-        self.ci.layout.activate()
+        self._fill()
         self.kept.forget()
+
+    def _fill(self) -> None:
+        """Lay the plots out in the whole of the view.
+
+        In a view that shrinks they stay as large as their layout had to be at that moment, though it may do with less
+        once its rows are shared anew: what is below would be cut.
+        """
+        self.ci.layout.activate()
+        if self.ci.geometry() != self.range:
+            self.ci.setGeometry(self.range)
+
+    @contextmanager
+    def pictured(self) -> Iterator[None]:
+        """Within the block, paints are for a picture: of everything as it is now, but for the ring of the focus."""
+        rings, self._rings = self._rings, False
+        self.settle()
+        try:
+            yield
+        finally:
+            self._rings = rings
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show a ring where the keyboard has come here by a key."""
+        super().focusInEvent(event)
+        self._rings = event.reason() in BY_KEY
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the ring away."""
+        super().focusOutEvent(event)
+        self._rings = False
+        self.pointer.leave()
+        self.viewport().update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows move a pointer over the plots, and Enter clicks there."""
+        if not self.pointer.take(event):
+            super().keyPressEvent(event)
 
     def setBackground(self, background: Any) -> None:
         """Take a colour; the scene does not count that as a change of its own."""
@@ -142,9 +188,14 @@ class PlotArea(pg.GraphicsLayoutWidget):  # type: ignore[misc]
 
     def paintEvent(self, ev: QPaintEvent) -> None:
         """Show the picture, made anew where something has changed."""
+        self._fill()
         self.scene().prepareForPaint()
         painter = QPainter(self.viewport())
         self.kept.draw(painter, self.viewport().size(), self._paint_scene, self.devicePixelRatioF())
+        if self._rings:
+            painter.setPen(QPen(self.palette().highlight().color(), RING))
+            painter.drawRect(self.viewport().rect().adjusted(1, 1, -1, -1))
+            self.pointer.draw(painter)
         painter.end()
 
     def _paint_scene(self, painter: QPainter) -> None:

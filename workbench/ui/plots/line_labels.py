@@ -12,6 +12,7 @@ from PyQt6.QtGui import QColor
 from workbench.ui.text.fit import text_height, text_width
 
 MARGIN = 6  # px on either side of the names
+MOST_SHARE = 0.7  # of the plot's width
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class LineLabels:
         """How much of the x axis, in its units, the names need beside `data` units of lines."""
         widest = max((text_width(label.text) for label in self._labels), default=0.0)
         room = max(1.0, float(self._plot.vb.width()))
-        share = min(0.6, (widest + 2 * MARGIN) / room) if widest else 0.02
+        share = min(MOST_SHARE, (widest + 2 * MARGIN) / room) if widest else 0.02
         return data * share / (1 - share)
 
     def place(self, x: float) -> None:

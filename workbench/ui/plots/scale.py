@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.analysis.numbers import LEAST_US, TimeUnit, time_unit
 from workbench.stats.arrays import FloatArray
-
-LEAST_US = 1e-3  # below any clock's resolution; keeps a zero from a coarse clock on a log axis
 
 
 def scale_exponent(largest: float) -> int:
@@ -55,17 +54,16 @@ def plain_scale(numbers: Sequence[float], unit: str, log: bool | None = None) ->
     return Scale(times_ten(unit, exponent), 10.0**exponent, is_log, least)
 
 
-def time_scale(medians: Sequence[float], log: bool | None = None) -> Scale:
-    """The scale that shows `medians` (us) well: one unit for all, log when they differ by more than 10x.
+def time_scale(times: Sequence[float], log: bool | None = None, unit: TimeUnit | None = None) -> Scale:
+    """The scale that shows `times` (us) well: one unit for all, log when they differ by more than 10x.
 
-    `log` True or False overrides the choice of axis.
+    `log` True or False overrides the choice of axis; plots beside each other are given their common `unit`.
     """
-    positive = [max(m, LEAST_US) for m in medians if math.isfinite(m)]
+    positive = [max(us, LEAST_US) for us in times if math.isfinite(us)]
+    unit = unit or time_unit(positive)
     if not positive:
-        return Scale(log=bool(log))
-    middle = math.exp(sum(map(math.log, positive)) / len(positive))
-    unit, us = next(((u, s) for u, s, end in (("µs", 1.0, 1e3), ("ms", 1e3, 1e6)) if middle < end), ("s", 1e6))
-    return Scale(unit, us, max(positive) > 10 * min(positive) if log is None else log)
+        return Scale(unit.name, unit.us, log=bool(log))
+    return Scale(unit.name, unit.us, max(positive) > 10 * min(positive) if log is None else log)
 
 
 def reach(low: float, high: float, log: bool) -> tuple[float, float]:

@@ -55,11 +55,11 @@ def make_plot(theme: Theme, axes: dict[str, Any] | None = None, **labels: str) -
 
 
 def style_plot(plot: Any, theme: Theme, grid: bool = False) -> None:
-    """Colour the axes, labels and frame of a PlotItem."""
+    """Colour the axes, labels and frame of a PlotItem, and what of it is hidden: it may be shown later."""
     for side in ("left", "right", "top", "bottom"):
         axis = plot.getAxis(side)
-        if not axis.isVisibleTo(plot):
-            continue  # each colour lays its label out anew, which at the start of the window counts
+        if not isinstance(axis, NamedAxis) and not axis.isVisibleTo(plot):
+            continue  # never in use; each colour lays its label out anew, which at the start of the window counts
         axis.setPen(theme.border)
         axis.setTickPen(theme.color("grid", 110 if grid and side == "left" else 255))
         axis.setTextPen(theme.text)

@@ -9,6 +9,7 @@ from PyQt6.QtCore import QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QAction, QGuiApplication, QKeySequence, QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
 
+from workbench.asking.line import command_line
 from workbench.export.files import tsv_text
 from workbench.run.record import RunKey, RunRecord
 from workbench.ui.places import Place
@@ -163,6 +164,14 @@ class ResultsTable(QWidget):
         if rows and clipboard is not None:
             clipboard.setText(tsv_text(self._in_rows(rows)))
 
+    def copy_lines(self) -> None:
+        """Put the commands that repeat the selected runs on the clipboard, a line each."""
+        clipboard = QGuiApplication.clipboard()
+        if clipboard is not None:
+            clipboard.setText(
+                "\n".join(command_line(record.started.request) for record in self._in_rows(self._selected_rows()))
+            )
+
     def _build(self) -> None:
         view = self._view
         view.setAccessibleName(self.title)
@@ -206,6 +215,8 @@ class ResultsTable(QWidget):
         )
         self._refer.triggered.connect(lambda: self.referenceRequested.emit(self.selected()))
         self._export.triggered.connect(self.exportRequested)
+        self._copy_line = QAction("Copy as command line", self)
+        self._copy_line.triggered.connect(self.copy_lines)
         self._use.triggered.connect(self._request_settings)
         self._copy_some.triggered.connect(self.copy_selected)
         self._copy_some.setShortcut(QKeySequence.StandardKey.Copy)
@@ -227,11 +238,11 @@ class ResultsTable(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._use.setEnabled(self.selected() is not None)
-        self._refer.setEnabled(self.selected() is not None)
-        self._copy_some.setEnabled(self.selected() is not None)
+        for action in (self._refer, self._copy_some, self._copy_line):
+            action.setEnabled(self.selected() is not None)
         for action in (self._copy_all, self._export):
             action.setEnabled(self._proxy.rowCount() > 0)
-        menu.addActions([self._use, self._refer, self._copy_some, self._copy_all, self._export])
+        menu.addActions([self._use, self._refer, self._copy_line, self._copy_some, self._copy_all, self._export])
         viewport = self._view.viewport()
         assert viewport is not None
         menu.popup(viewport.mapToGlobal(position))

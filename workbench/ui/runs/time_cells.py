@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.analysis.metrics import best_ratio, half_width_of, interval_of
+from workbench.analysis.metrics import best_ratio, half_width_of, holds_launch_cost, interval_of
 from workbench.analysis.numbers import format_range, format_time
 from workbench.run.events import Failed
 from workbench.run.measurement import Latency, Role
@@ -124,6 +124,8 @@ def ratio_cell(record: RunRecord) -> Cell:
         return missing_cell(4, "n/a", record.started.device.mode_label)
     if not record.passed:
         return missing_cell(4, "n/a", "no ratio for a wrong result")
+    if holds_launch_cost(record):
+        return missing_cell(4, "n/a", "launch-bound: the averages hold what the CPU takes to launch")
     paired = record.comparison is not None
     numbers = tuple(f"{value:.4g}" for value in (r.baseline_over_kernel, r.low, r.high))
     bounds = bounds_text(r, paired)

@@ -14,7 +14,7 @@ from workbench.run.request import RunRequest
 from workbench.ui.text.spans import colored, swatch_spans
 from workbench.ui.theme import Theme
 from workbench.words.names import baseline_text, kernel_text, rival_text, tile_text
-from workbench.words.results import failure_words
+from workbench.words.results import failure_words, remedy_text
 
 LONGEST_MESSAGE = 700  # characters; the log holds the rest
 
@@ -95,9 +95,7 @@ class MessageCard(QWidget):
             message = message[:LONGEST_MESSAGE].rstrip() + " …"
         words = failure_words(failed)
         lines = [colored(words[:1].upper() + words[1:], color, bold=True, size=13), _paragraph(message)]
-        if failed.remedy:
-            asks = "" if failed.remedy.startswith("Try ") else colored("What to try: ", theme.text, bold=True)
-            lines.append(asks + _paragraph(failed.remedy))
+        lines.append(_paragraph(remedy_text(failed)))
         return "<br><br>".join(line for line in lines if line)
 
 

@@ -9,6 +9,12 @@ from PyQt6.QtGui import QAction, QKeySequence
 from PyQt6.QtWidgets import QMainWindow
 
 from workbench.ui.theme import Theme, icon
+from workbench.ui.window.layout.workspaces import WORKSPACES, Workspace
+
+
+def workspace_command(workspace: Workspace) -> str:
+    """The name of the command that shows `workspace`."""
+    return f"workspace_{workspace.name}"
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,10 @@ class Command:
     checkable: bool = False
 
 
+WORKSPACE_COMMANDS = tuple(
+    Command(workspace_command(workspace), workspace.title, (f"Ctrl+{number}",), "", workspace.purpose, True)
+    for number, workspace in enumerate(WORKSPACES, 1)
+)
 COMMANDS = (
     Command("run", "Run", ("Ctrl+R", "F5"), "run", "Run the kernel and SDPA with the values of the form"),
     Command("stop", "Stop", ("Esc",), "stop", "Stop the run; what it has measured stays"),
@@ -39,7 +49,12 @@ COMMANDS = (
     Command("quit", "Quit", ("Ctrl+Q",)),
     Command("undo", "Undo", ("Ctrl+Z",), tip="Take back the last change"),
     Command("redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y"), tip="Make the change that was taken back"),
-    Command("reset", "Reset layout", (), "reset", "Put every dock back to its first place"),
+    Command("copy_line", "Copy as command line", ("Ctrl+Shift+C",), tip="The command that makes the run of the form"),
+    Command("paste_line", "Paste command line", ("Ctrl+V",), tip="Put a copied python main.py run … into the form"),
+    *WORKSPACE_COMMANDS,
+    Command("reset", "Reset layout", (), "reset", "Put the docks of this workspace back to their first places"),
+    Command("next_area", "Next area", ("F6",), "", "Take the keyboard to the next of form, headline, panels and table"),
+    Command("previous_area", "Previous area", ("Shift+F6",), "", "Take the keyboard to the one before"),
     Command("theme", "Light theme", ("Ctrl+T",), "theme", "Change between dark and light", True),
     Command("keys", "Keys and mouse", ("F1",), "help"),
     Command("about", "About Tilescope"),

@@ -10,7 +10,7 @@ from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
 from workbench.ui.panels.compare.panel import ComparePanel
 from workbench.ui.runs.table import ResultsTable
-from workbench.ui.window.docks import Docks
+from workbench.ui.window.layout.docks import Docks
 from workbench.ui.window.stage import Stage
 
 

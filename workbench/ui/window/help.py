@@ -14,9 +14,12 @@ MOUSE = (
     ("Hover a plot", "the value under the cursor"),
     ("Hover the strip under the latency plots", "clock, power and temperature at that time"),
     ("Hover a framed warning in the headline", "the whole sentence"),
-    ("Head list above a map", "another head; Up and Down step through them"),
+    ("Head list above a map", "another head, in all maps; Up and Down step through them"),
     ("Click the state heatmap", "hold that row in the lines below; click again to let go"),
-    ("Click a run in the table", "show it in every panel; right-click to copy it or use its settings"),
+    (
+        "Click a run in the table",
+        "show it in every panel; right-click to copy it, also as a command line, or to use its settings",
+    ),
     ("Ctrl+C in the table", "copy the selected runs, with the units in a header"),
     ("Right-click the table's header", "choose its columns; drag one to move it, its edge to size it"),
 )

@@ -29,13 +29,14 @@ from workbench.ui.window.actions import Actions
 from workbench.ui.window.ceilings import CeilingsControl
 from workbench.ui.window.comparing import Comparing
 from workbench.ui.window.control import RunControl
-from workbench.ui.window.docks import Docks
+from workbench.ui.window.editing import Editing
 from workbench.ui.window.first_run import FirstRun
-from workbench.ui.window.menus import build_menus, build_tool_bar
+from workbench.ui.window.layout.areas import Areas
+from workbench.ui.window.layout.docks import Docks
+from workbench.ui.window.menus import build_menus, build_tool_bar, join_workspaces
 from workbench.ui.window.shown import ShownRun
 from workbench.ui.window.stage import Stage
 from workbench.ui.window.status import StatusBar
-from workbench.ui.window.undo import FormUndo, Undo
 from workbench.ui.worker import EngineDown, Grown, Kept, OfCeilings, Rested, RunWorker
 
 FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
@@ -174,11 +175,12 @@ class MainWindow(QMainWindow):
         self._exporting = Exporting(self, self._say)
         build_tool_bar(self, self._commands, self.headline)
         build_menus(self, self._commands, self.docks, self._contents(), self._save_picture_of)
+        join_workspaces(self._commands, self.docks)
+        self._areas = Areas(self, self.docks.named(), self.headline)
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
         self._runs = RunControl(self, self.controls, self._worker, self._commands)
-        self.undo = Undo(self, self._commands["undo"], self._commands["redo"])
-        self._runs.submitted.connect(FormUndo(self.undo, self.controls).seal)
+        self._editing = Editing(self, self._commands, self.controls, self._say)
         self._first = FirstRun(self.controls, self._runs, self._library)
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._say)
         setup = self.docks.dock(self.controls.name)
@@ -203,6 +205,8 @@ class MainWindow(QMainWindow):
             screenshot=lambda: self._save_picture_of(self),
             quit=self.close,
             reset=self.docks.arrange,
+            next_area=self._areas.next,
+            previous_area=self._areas.previous,
             theme=lambda light: self.set_theme(load_theme("light" if light else "dark")),
             keys=lambda: help_texts.show_keys(self),
             about=lambda: help_texts.show_about(self, self._ready),
@@ -213,17 +217,18 @@ class MainWindow(QMainWindow):
         self.controls.deviceChanged.connect(self._worker.use_device)
         self.results.recordSelected.connect(self.show_record)
         self.results.exportRequested.connect(self._commands["export"].trigger)
-        self.results.settingsRequested.connect(partial(self.controls.set_request, step="settings of a run"))
+        self.results.settingsRequested.connect(self._editing.use_settings)
         for panel in self._stage.panels.values():
             panel.commandRequested.connect(lambda name: self._commands[name].trigger())
+            panel.recordChosen.connect(self._shown.choose)
         self._frames.timeout.connect(self._on_frame)
         self._runs.submitted.connect(self._on_submitted)
+        self._runs.submitted.connect(self._editing.on_submitted)
         self._runs.said.connect(self._say)
         self._frames.start()
 
     def _restore(self) -> None:
         self._commands["theme"].setChecked(self._theme.name == "light")
-        self.docks.arrange()
         self.docks.restore()
         self.results.header.restore(self._settings)
 

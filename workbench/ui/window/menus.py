@@ -6,18 +6,30 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QActionGroup
 from PyQt6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
 
 from workbench.ui.places import Docked
-from workbench.ui.window.actions import Actions
-from workbench.ui.window.docks import Docks
+from workbench.ui.window.actions import WORKSPACE_COMMANDS, Actions, workspace_command
+from workbench.ui.window.layout.docks import Docks
+from workbench.ui.window.layout.workspaces import WORKSPACES, Workspace
 
 SEPARATOR, DOCKS, PANEL_PICTURES = "separator", "docks", "panel pictures"
 MENUS = {
     "&File": ("open", "save", "record", "export", SEPARATOR, "screenshot", PANEL_PICTURES, SEPARATOR, "quit"),
-    "&Edit": ("undo", "redo"),
+    "&Edit": ("undo", "redo", SEPARATOR, "copy_line", "paste_line"),
     "&Run": ("run", "stop", "auto", SEPARATOR, "best", "ceilings"),
-    "&View": (DOCKS, SEPARATOR, "theme", "reset"),
+    "&View": (
+        *(command.name for command in WORKSPACE_COMMANDS),
+        "reset",
+        SEPARATOR,
+        DOCKS,
+        SEPARATOR,
+        "next_area",
+        "previous_area",
+        SEPARATOR,
+        "theme",
+    ),
     "&Help": ("keys", "about"),
 }
 TOOLS = ("run", "stop", "auto")
@@ -60,6 +72,20 @@ def build_menus(
                 _add_pictures(menu, contents, save_picture)
             else:
                 menu.addAction(commands[name])
+
+
+def join_workspaces(commands: Actions, docks: Docks) -> None:
+    """Have one of the workspaces' commands checked: that of the workspace shown."""
+    group = QActionGroup(docks)
+
+    def enter(workspace: Workspace) -> Callable[[], None]:
+        return lambda: docks.enter(workspace)
+
+    for workspace in WORKSPACES:
+        action = commands[workspace_command(workspace)]
+        group.addAction(action)
+        action.triggered.connect(enter(workspace))
+    docks.entered.connect(lambda workspace: commands[workspace_command(workspace)].setChecked(True))
 
 
 def _add_pictures(menu: QMenu, contents: Sequence[Docked], save_picture: Callable[[Docked], None]) -> None:

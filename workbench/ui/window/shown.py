@@ -69,6 +69,11 @@ class ShownRun:
         self._stage.show_run(whole)
         self.compare_form()
 
+    def choose(self, record: RunRecord) -> None:
+        """Show a run that was chosen in a panel, and select it in the table."""
+        self._results.select(record.key)
+        self.show(record)
+
     def show_last(self) -> None:
         """Show the last finished run that the session already holds, with its settings in the form, if there is one."""
         own = [run for run in self._library.records() if not run.source and isinstance(run.end, Finished)]

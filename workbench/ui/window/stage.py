@@ -8,14 +8,20 @@ from dataclasses import replace
 from math import inf
 from time import perf_counter
 
+from PyQt6.QtCore import QCoreApplication, QEvent
+
 from workbench.run.events import CeilingsMeasured, Failed, Log, Progress, Ready, RunEvent, Started
 from workbench.run.record import RunKey, RunRecord
 from workbench.run.request import RunRequest
 from workbench.ui.headline.strip import Headline
 from workbench.ui.panels import PANELS
+from workbench.ui.panels.bases.maps import share_choice
 from workbench.ui.panels.bases.panel import Panel
+from workbench.ui.plots.kept_picture import PlotArea
 from workbench.ui.theme import Theme
 from workbench.words.caption import caption_parts
+
+MOST_DRAWS = 4  # of one panel at once; two settle what is known
 
 
 class Stage:
@@ -27,6 +33,7 @@ class Stage:
     def __init__(self, theme: Theme) -> None:
         self.headline = Headline(theme)
         self.panels: dict[str, Panel] = {panel.name: panel(theme) for panel in PANELS}
+        share_choice(self.panels.values())
         self.run: RunRecord | None = None
         self._turns = deque(self.panels.values())
         self._drawn: dict[str, float] = {}
@@ -90,10 +97,16 @@ class Stage:
         return False
 
     def flush(self) -> None:
-        """Draw everything that is new."""
-        for panel in self.panels.values():
-            panel.tick()
+        """Draw everything that is new, and what fits otherwise once a draw has changed a layout."""
+        for _ in range(MOST_DRAWS):
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+            drawn = [panel for panel in self.panels.values() if panel.tick(inf)]
+            for area in (area for panel in drawn for area in panel.findChildren(PlotArea)):
+                area.settle()
+            if not drawn:
+                break
         self.headline.tick()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
     def apply_theme(self, theme: Theme) -> None:
         """Take the colours of `theme`."""

@@ -143,6 +143,11 @@ def test_what_fails_is_told_once_and_not_tried_in_every_frame(
     assert panel.stack.shows_plots
 
 
+def test_before_any_choice_it_says_how_to_choose(panel: ComparePanel) -> None:
+    assert panel.tick() or panel.stack.card.isVisible()
+    assert "Ctrl-click" in panel.stack.card.label.text()
+
+
 def test_a_picture_does_not_wait_for_the_thread(panel: ComparePanel) -> None:
     panel.choose(RUNS[:2])
     panel.draw_now()

@@ -16,7 +16,7 @@ from workbench.analysis.metrics import METRICS, Metric
 from workbench.run.record import RunRecord
 from workbench.run.request import Problem
 from workbench.ui.panels.latency.panel import LatencyPanel
-from workbench.ui.panels.latency.run import run_lines
+from workbench.ui.panels.latency.trend.card import card_lines
 from workbench.ui.theme import load_theme
 
 PROBLEM = Problem(32, 64, 16)
@@ -49,15 +49,17 @@ def ask_for(panel: LatencyPanel, metric: Metric) -> None:
 def test_every_metric_can_be_the_trend(panel: LatencyPanel, metric: Metric) -> None:
     assert metric.title in panel.metric_box.itemText(METRICS.index(metric))
     ask_for(panel, metric)
-    plot, records = panel.history_plot, [record_of(number) for number in (1, 2, 3)]
+    plot, records = panel.trend_plot, [record_of(number) for number in (1, 2, 3)]
     kernels = [record.measurement("kernel") for record in records]
     values = [metric.value(kernel, CEILINGS) for kernel in kernels if kernel is not None]
     known = [value for value in values if value is not None]
-    assert plot.points["kernel"].getData()[1].tolist() == pytest.approx(plot.scale.to_axis(known).tolist())
+    assert plot.y.tolist() == pytest.approx(plot.scale.to_axis(known).tolist())
     assert plot.plot.getAxis("left").style["showValues"] is bool(known)
     assert ("not known" in plot.plot.getAxis("left").labelText) is not bool(known)
     if known:
-        assert any(metric.text(known[-1]) in line for line in run_lines(plot._runs[-1], panel.theme, metric))
+        assert plot.trend is not None
+        lines = card_lines(plot.runs[-1:], plot.trend, plot.looks, panel.theme)
+        assert any(metric.text(known[-1]) in line for line in lines)
         assert metric.unit in ("µs", "") or plot.scale.unit.startswith(metric.unit)
 
 
@@ -72,18 +74,18 @@ def test_the_box_has_room_for_the_metric_it_names(panel: LatencyPanel, metric: M
     assert style is not None
     field = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, box)
     assert box.fontMetrics().horizontalAdvance(box.currentText()) <= field.width()
-    assert panel.header.rect().contains(box.geometry())
+    assert panel.trend_row.rect().contains(box.geometry())
 
 
 def test_small_numbers_stand_on_the_axis_with_a_power_of_ten(panel: LatencyPanel) -> None:
     ask_for(panel, next(metric for metric in METRICS if metric.name == "max_abs_error"))
-    assert panel.history_plot.scale.unit.startswith("×1e-")
-    assert np.all(panel.history_plot.points["kernel"].getData()[1] >= 0.1)
+    assert panel.trend_plot.scale.unit.startswith("×1e-")
+    assert np.all(panel.trend_plot.y >= 0.1)
 
 
 def test_the_axis_below_the_trend_has_room_for_its_labels_whatever_the_width(panel: LatencyPanel) -> None:
     """How high it must be follows from how wide the layout makes the plot, which is known after a draw alone."""
-    plot = panel.history_plot
+    plot = panel.trend_plot
     for width in (900, 480, 560, 1200, 400):
         panel.resize(width, 500)
         for _ in range(4):

@@ -186,20 +186,20 @@ def test_heads_are_chosen_by_their_numbers(panel: SoftmaxPanel) -> None:
     box, m_running = panel.head_box, states_of(record).m_running
     assert m_running is not None
     assert box.isVisible()
-    assert [box.itemText(i) for i in range(box.count())] == ["head 0 of 8", "head 3 of 8", "head 6 of 8"]
+    assert [box.itemText(i) for i in range(box.count())] == ["head 1 of 8", "head 4 of 8", "head 7 of 8"]
     assert "Of 8 heads 3 were kept" in box.toolTip()
-    assert "KV head 0 of 2" in box.toolTip()
+    assert "KV head 1 of 2" in box.toolTip()
     box.setFocus()
     press_key(box, Qt.Key.Key_Down)
     press_key(box, Qt.Key.Key_Down)
-    assert "KV head 1 of 2" in box.toolTip()
+    assert "KV head 2 of 2" in box.toolTip()
     press_key(box, Qt.Key.Key_Up)
     panel.view.hovered.emit((63, 2))
     panel.tick()
     assert f"{m_running[1, 63, 2]:.4f}" in panel.hover.text()
-    assert panel.hover.text().startswith("<nobr>head 3 · split 0 of 2")
+    assert panel.hover.text().startswith("<nobr>head 4 · split 1 of 2")
     feed(panel, traced_run(replace(CAUSAL, batch=1, heads=8, kv_heads=2, seed=3)))
-    assert box.currentText() == "head 3 of 8"  # the next run shows the same head
+    assert box.currentText() == "head 4 of 8"  # the next run shows the same head
     feed(panel, make_record(problem=PROBLEM))
     assert not box.isVisible()
 
@@ -207,7 +207,7 @@ def test_heads_are_chosen_by_their_numbers(panel: SoftmaxPanel) -> None:
 def test_heads_of_several_batches_say_which(panel: SoftmaxPanel) -> None:
     feed(panel, traced_run())
     box = panel.head_box
-    assert (box.count(), box.itemText(0), box.itemText(7)) == (8, "batch 0, head 0 of 4", "batch 1, head 3 of 4")
+    assert (box.count(), box.itemText(0), box.itemText(7)) == (8, "batch 1, head 1 of 4", "batch 2, head 4 of 4")
 
 
 def test_very_many_heads_are_no_wait(panel: SoftmaxPanel) -> None:
@@ -324,7 +324,7 @@ def test_key_splits_are_drawn_named_and_break_the_lines(panel: SoftmaxPanel) -> 
     m_running = states_of(record).m_running
     assert m_running is not None
     drawn = panel.lines.m_curve.getData()[1]
-    assert np.isnan(drawn[3]) and np.allclose(np.delete(drawn, 3), m_running[0, 63])
+    assert np.isnan(drawn[3]) and np.allclose(np.delete(drawn, 3), m_running[panel.head_box.number(), 63])
     feed(panel, make_record(problem=PROBLEM))
     assert len(panel.split_borders.getData()[0]) == 0
     assert "split" not in panel.readout.plain()

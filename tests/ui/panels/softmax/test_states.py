@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from workbench.ui.panels.softmax.states import (
     SPLITS_TEXTS,
     UNSEEN_TEXT,
     HeadStates,
-    levels,
+    MapFacts,
     pooled_texts,
 )
 
@@ -62,7 +63,7 @@ def test_split_borders_are_the_multiples_of_the_splits_tiles() -> None:
 
 def test_hover_says_head_split_row_tile_and_keys() -> None:
     lines = head_states(title="batch 1, head 2").hover_lines(63, 5)
-    assert lines[:2] == ["batch 1, head 2 · split 1 of 2", "row 63 · tile 5 · keys [80, 96)"]
+    assert lines[:2] == ["batch 1, head 2 · split 2 of 2", "row 63 · tile 5 · keys [80, 96)"]
     assert [line.split(" <b>")[0] for line in lines[2:]] == ["m", "l", "tile max"]
 
 
@@ -105,18 +106,35 @@ def test_splits_of_one_tile_are_lines_that_can_be_seen() -> None:
     assert y[[0, 1, 3, 4]].tolist() == [1.0, 1.0, 2.0, 2.0] and np.isnan(y[2])
 
 
-def test_levels_and_contents_are_of_all_rows() -> None:
+def facts(shown: HeadStates, name: str, seconds: float = inf) -> MapFacts:
+    """All that must be known of a map, found in as many steps as it takes."""
+    found = MapFacts(shown, name)
+    while not found.advance(seconds):
+        pass
+    return found
+
+
+@pytest.mark.parametrize("seconds", [inf, 0.0], ids=["at once", "part by part"])
+def test_levels_and_contents_are_of_all_rows(seconds: float) -> None:
     """Also of maps so large that looking at some of the rows would be quicker."""
     data = np.ones((1, 40_000, 32), dtype=np.float32)
     data[0, 12_345, 6], data[0, 777, 3], data[0, 39_999, 31] = 9.0, -4.0, np.nan
-    assert levels(data[0], from_zero=False) == (-4.0, 9.0)
-    assert levels(data[0], from_zero=True) == (0.0, 9.0)
     shown = HeadStates(Problem(40_000, 512, 16), TileStates(16, 16, 512, data, data, data), 0)
-    assert shown.contents("m") == {"nan"}
+    assert facts(shown, "m", seconds).levels == (-4.0, 9.0) and facts(shown, "l", seconds).levels == (0.0, 9.0)
+    assert facts(shown, "m", seconds).contents == {"nan"}
     data[0, 20_001, 5] = -np.inf
-    assert shown.contents("m") == {"nan", "unseen"}
-    assert levels(data[0], from_zero=False) == (-4.0, 9.0)
-    assert levels(np.full((3, 2), np.nan), from_zero=False) == (0.0, 1.0)
+    assert facts(shown, "m", seconds).contents == {"nan", "unseen"}
+    assert facts(shown, "m", seconds).levels == (-4.0, 9.0)
+    data[:] = np.nan
+    assert facts(shown, "m", seconds).levels == (0.0, 1.0)
+
+
+def test_a_large_map_is_looked_at_in_steps() -> None:
+    """However little time there is, each step does something, and none does all."""
+    data = np.ones((1, 40_000, 32), dtype=np.float32)
+    found = MapFacts(HeadStates(Problem(40_000, 512, 16), TileStates(16, 16, 512, data, data, data), 0), "m")
+    assert not found.advance(0.0)
+    assert found.advance()
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,34 @@
-"""Which head a map is of: its name, and the list to choose it from."""
+"""Which head the maps are of: one choice for all of them, and the list in each to choose it from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PyQt6.QtCore import QSize, pyqtSignal
+from PyQt6.QtCore import QObject, QSize, pyqtSignal
 from PyQt6.QtWidgets import QComboBox
 
 from workbench.run.request import Problem
 from workbench.words.names import head_text
 
 ARROW_WIDTH = 46  # px of the arrow, the padding and the frame
+
+
+class HeadChoice(QObject):
+    """The head that somebody has chosen, by its number; it stays from run to run. None before: maps then begin alike.
+
+    `changed` says that another one was chosen, in whichever of the maps that share the choice.
+    """
+
+    changed = pyqtSignal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.number: int | None = None
+
+    def choose(self, number: int) -> None:
+        """Choose the head with this number among all of the problem."""
+        self.number = number
+        self.changed.emit()
 
 
 class HeadBox(QComboBox):
@@ -39,17 +57,17 @@ class HeadBox(QComboBox):
         """As the size hint: what head a map is of is never cut."""
         return self.sizeHint()
 
-    def show_heads(self, problem: Problem, heads: Sequence[int], count: int, wanted: int | None) -> int:
+    def show_heads(self, problem: Problem, heads: Sequence[int], count: int, *wanted: int | None) -> int:
         """Offer the heads of a map whose first axis has `count` of them; returns the index of the one to show.
 
-        `heads` are their numbers, empty for all in order; `wanted` is the number to show if it is among them.
+        `heads` are their numbers, empty for all in order; shown is the first of `wanted` that is among them.
         """
         numbers = tuple(heads) or tuple(range(count))
         blocked = self.blockSignals(True)
         if (problem, numbers) != (self._problem, self._heads):
             self._problem, self._heads = problem, numbers
             self._fill(problem)
-        index = numbers.index(wanted) if wanted in numbers else 0
+        index = next((numbers.index(number) for number in wanted if number in numbers), 0)
         self.setCurrentIndex(index)
         self.blockSignals(blocked)
         self.setVisible(problem.total_heads > 1)
@@ -71,10 +89,10 @@ class HeadBox(QComboBox):
         """Say in the tooltip which KV head this one shares, and whether others were left out."""
         problem = self._problem
         assert problem is not None
-        lines = ["The head that is shown; the first is number 0."]
+        lines = ["The head that the maps of softmax states and errors show."]
         if problem.kv_heads != problem.heads:
             shared = self.number() % problem.heads * problem.kv_heads // problem.heads
-            lines.append(f"It reads KV head {shared} of {problem.kv_heads}.")
+            lines.append(f"It reads KV head {shared + 1} of {problem.kv_heads}.")
         if len(self._heads) < problem.total_heads:
             lines.append(f"Of {problem.total_heads} heads {len(self._heads)} were kept.")
         self.setToolTip("\n".join(lines))

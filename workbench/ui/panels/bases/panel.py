@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import ClassVar
 
 from PyQt6.QtCore import pyqtSignal
@@ -12,6 +13,8 @@ from workbench.run.events import CeilingsMeasured, Failed, Finished, Log, Progre
 from workbench.run.record import RunRecord
 from workbench.ui.places import Place
 from workbench.ui.theme import Theme
+
+BUDGET_S = 0.012  # of a frame; the rest of it is painting
 
 
 class Panel(QWidget):
@@ -30,12 +33,14 @@ class Panel(QWidget):
     rest_s: ClassVar[float] = 0.0  # the least time between two draws of what arrives during a run
 
     commandRequested = pyqtSignal(str)  # a name in COMMANDS, of what the panel offers to do
+    recordChosen = pyqtSignal(object)  # RunRecord, of a run that the whole window is to show
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
         self.run: RunRecord | None = None
         self._stale = True
+        self.budget_s = inf  # what `draw` may take
 
     def show_run(self, run: RunRecord, change: RunEvent | None = None) -> None:
         """Show `run`, which has grown by `change`; None: it is another run than before. Must be fast: no drawing."""
@@ -74,14 +79,19 @@ class Panel(QWidget):
         """Ask for a draw at the next tick."""
         self._stale = True
 
-    def tick(self) -> bool:
+    def tick(self, budget_s: float = BUDGET_S) -> bool:
         """Draw if something changed and somebody can see it; says whether it did.
 
-        Behind another tab Qt calls a dock's widget visible, but no part of it is.
+        What takes longer than `budget_s` goes on at the next tick, where a panel can leave off. Behind another tab Qt
+        calls a dock's widget visible, but no part of it is.
         """
         if not self._stale or not self.isVisible() or self.visibleRegion().isEmpty():
             return False
-        return self.draw_now()
+        self.budget_s = budget_s
+        try:
+            return self.draw_now()
+        finally:
+            self.budget_s = inf
 
     def draw_now(self) -> bool:
         """Draw if something changed, seen or not, as for a picture; says whether it did."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-import pyqtgraph as pg
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from workbench.analysis.comparison import LEAST_RUNS, MOST_RUNS, request_in_turns
 from workbench.run.record import RunKey, RunRecord
-from workbench.ui.panels.bases.panel import Panel
+from workbench.ui.panels.bases.panel import BUDGET_S, Panel
 from workbench.ui.panels.compare.grid import ComparisonGrid
 from workbench.ui.panels.compare.shares import SharesPlot, legend
 from workbench.ui.panels.compare.states import Beside, StatesView, all_apart
 from workbench.ui.panels.compare.texts import Lines, make_wrapping
 from workbench.ui.places import Place
+from workbench.ui.plots.kept_picture import PlotArea
 from workbench.ui.text.cards import PlotStack, swatch
 from workbench.ui.theme import Theme
 from workbench.ui.work import Work
@@ -59,7 +59,7 @@ class ComparePanel(Panel):
         self.grid, self.shares, self.states = ComparisonGrid(theme), SharesPlot(theme), StatesView(theme)
         self.references, self.turns = QComboBox(), QPushButton("Measure in turns")
         self.views, self.pages = QTabBar(), QStackedWidget()
-        self.graphics = pg.GraphicsLayoutWidget()
+        self.graphics = PlotArea()
         self.stack = PlotStack(theme, self._content())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 6, 8, 4)
@@ -162,7 +162,7 @@ class ComparePanel(Panel):
         self.states.show_reading()
         self._reading.ask(partial(all_apart, self.runs, self.found.reference, self.load))
 
-    def tick(self) -> bool:
+    def tick(self, budget_s: float = BUDGET_S) -> bool:
         """Take what the threads have found, and draw it."""
         states = self._reading.taken()
         if states is not None:
@@ -174,7 +174,7 @@ class ComparePanel(Panel):
             self.found = found
             self.mark_stale()
         # Drawing beside a thread that computes takes several times as long; it needs less than what would be drawn.
-        return False if self._work.is_busy else super().tick()
+        return False if self._work.is_busy else super().tick(budget_s)
 
     def draw_now(self) -> bool:
         """Draw at once, as for a picture, which does not wait for the thread."""

@@ -19,6 +19,7 @@ from workbench.stats.arrays import FloatArray
 from workbench.ui.panels.compare.shares import COLORS
 from workbench.ui.panels.compare.texts import Lines
 from workbench.ui.plots.axes import IndexAxis, ValueAxis, name_height, side_width
+from workbench.ui.plots.kept_picture import PlotArea
 from workbench.ui.plots.scale import plain_scale
 from workbench.ui.plots.themed import make_plot, style_plot
 from workbench.ui.text.cards import swatch
@@ -50,7 +51,7 @@ class StatesView(QWidget):
         self._theme = theme
         self._shown: tuple[Beside, ...] = ()
         self.text = Lines()
-        self.graphics = pg.GraphicsLayoutWidget()
+        self.graphics = PlotArea()
         self.keys = _plot(theme, "key position")
         self.rows = _plot(theme, "query row")
         for plot in (self.keys, self.rows):

@@ -81,11 +81,9 @@ class ErrorPanel(MapPanel):
     def _connect(self) -> None:
         self.view.hovered.connect(self._on_hover)
         self.buttons.buttonToggled.connect(self.redraw)
-        self.head_box.chosen.connect(self._on_head)
 
     def begin(self) -> None:
-        """Forget the head that was chosen."""
-        self._head: int | None = None  # None: the head of the worst element
+        """Forget the last map."""
         self._left_out = 0  # first rows of the map that were not compared
 
     @property
@@ -127,8 +125,8 @@ class ErrorPanel(MapPanel):
             self.map_stack.show_text(NO_MAP_TEXT)
             return
         worst = checked.error.worst
-        wanted = worst[0] if self._head is None else self._head
-        index = self.head_box.show_heads(self.problem, checked.heads, checked.error_map.shape[0], wanted)
+        wanted = self.wanted_heads(checked.role)
+        index = self.head_box.show_heads(self.problem, checked.heads, checked.error_map.shape[0], *wanted)
         self.map_stack.show_plots()
         here = worst[1:] if self.head_box.number() == worst[0] else None
         self._show_map(checked.error_map[index], checked.error.rows_left_out, here)
@@ -155,9 +153,6 @@ class ErrorPanel(MapPanel):
         for item in (self.halo, self.ring):
             item.setData([worst[1]] if worst else [], [worst[0]] if worst else [])
         self._on_hover(None)
-
-    def _on_head(self) -> None:
-        self._head = self.head_box.number()
 
     def _on_hover(self, cell: tuple[int, int] | None) -> None:
         self.view.point(cell)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil, isfinite, log10
+
 from workbench.analysis.numbers import number
 from workbench.run.events import Checked, Rechecked
 from workbench.run.measurement import ErrorStats
@@ -11,6 +13,7 @@ from workbench.ui.text.spans import Span
 from workbench.ui.theme import Theme
 from workbench.words.names import baseline_text, head_text
 
+MOST_DIGITS = 17  # of a float64
 LEFT_OUT_TEXT = "not compared: the row sees no key"
 
 
@@ -45,11 +48,11 @@ def summary_spans(checked: Checked, other: Checked | None, problem: Problem) -> 
     """One output's error in one line, the most important first; shorter lines, which leave out the last, after it."""
     error = checked.error
     place = f"max abs {number(error.max_abs, 3)} at {_place(error, problem)}"
-    values = f", got {number(error.worst_got, 4)}, expected {number(error.worst_expected, 4)}"
+    values = f", {worst_text(error, 4)}"
     parts = [
         place if error.passed else place + values,
         f"RMS {number(error.rms, 3)}",
-        f"relative Frobenius {number(error.rel_fro, 3)}",
+        f"relative to the output {number(error.rel_fro, 3)}",
     ]
     if other is not None:
         parts.insert(1, _other_text(other))
@@ -64,12 +67,20 @@ def details_text(checked: Checked, other: Checked | None, problem: Problem) -> s
         f"max abs {number(error.max_abs, 3)}{beside}",
         f"mean abs {number(error.mean_abs, 3)}",
         f"RMS {number(error.rms, 3)}",
-        f"relative Frobenius {number(error.rel_fro, 3)}",
+        f"relative to the output {number(error.rel_fro, 3)}: Frobenius norms, ‖out − float64‖ / ‖float64‖",
         f"worst at {_place(error, problem)}",
-        f"got {number(error.worst_got, 8)}, expected {number(error.worst_expected, 8)}",
+        worst_text(error),
     )
     left_out = f"first {error.rows_left_out} rows of each head {LEFT_OUT_TEXT}" if error.rows_left_out else ""
     return "\n".join(filter(None, (*lines, left_out)))
+
+
+def worst_text(error: ErrorStats, digits: int = 8) -> str:
+    """What was got and expected at the worst place, in `digits` or as many as tell the two apart."""
+    apart, size = abs(error.worst_got - error.worst_expected), abs(error.worst_expected)
+    if isfinite(apart) and 0 < apart < size:
+        digits = max(digits, min(MOST_DIGITS, ceil(log10(size / apart)) + 2))
+    return f"got {number(error.worst_got, digits)}, expected {number(error.worst_expected, digits)}"
 
 
 def _other_text(other: Checked) -> str:

@@ -12,12 +12,12 @@ from workbench.ui.theme import Theme
 
 
 class LatencyHeader(QWidget):
-    """Kernel above SDPA with `corner` at their right, and below how they were timed, with `below_corner`.
+    """Kernel above SDPA with `corner` at their right, and below how they were timed.
 
     What has no room ends in an ellipsis, and the tooltip has it; only the interpreter's label is never cut.
     """
 
-    def __init__(self, corner: QWidget, below_corner: QWidget) -> None:
+    def __init__(self, corner: QWidget) -> None:
         super().__init__()
         self.kernel, self.baseline, self.protocol = SpanLine(), SpanLine(), SpanLine()
         self.clock = SpanLine(elides=False)
@@ -34,8 +34,7 @@ class LatencyHeader(QWidget):
         below.setSpacing(10)
         below.addWidget(self.clock)
         below.addWidget(self.protocol, 1)
-        layout.addLayout(below, 2, 0)
-        layout.addWidget(below_corner, 2, 1)
+        layout.addLayout(below, 2, 0, 1, 2)
 
     def show_run(self, run: LatencyRun | None, theme: Theme) -> None:
         """Say what is known of `run`; None: nothing."""

@@ -11,9 +11,10 @@ from PyQt6.QtGui import QPen
 from PyQt6.QtWidgets import QGraphicsRectItem
 
 from workbench.analysis.metrics import interval_of
+from workbench.analysis.numbers import TimeUnit
 from workbench.run.measurement import Latency, Role
 from workbench.stats.modes import Modes
-from workbench.ui.panels.latency.history import block_average
+from workbench.ui.panels.latency.figures import block_average
 from workbench.ui.plots.scale import Scale
 from workbench.ui.plots.themed import DRAWN
 from workbench.ui.text.fit import longest, text_width
@@ -54,8 +55,8 @@ class LatencyMarks:
             self.labels[role].setColor(theme.color(role))
             self.labels[role].fill = pg.mkBrush(theme.color("surface", 215))
 
-    def show(self, latencies: Mapping[Role, Latency], scale: Scale) -> None:
-        """Mark what is known of finished measurements."""
+    def show(self, latencies: Mapping[Role, Latency], scale: Scale, unit: TimeUnit | None = None) -> None:
+        """Mark what is known of finished measurements; `unit` is that of the axis."""
         self._modes = {}
         for role in DRAWN:
             latency = latencies.get(role)
@@ -69,7 +70,7 @@ class LatencyMarks:
                 self._modes[role] = (low, high)
                 left, right = _across(latency)
                 self.modes[role].setData([left, right, left, right], [low, low, high, high])
-                self._texts[role] = (modes_text(modes), *_shorter(modes))
+                self._texts[role] = (modes_text(modes, unit), *_shorter(modes))
 
     def _show_band(self, role: Role, latency: Latency | None, scale: Scale) -> None:
         interval = interval_of(latency) if latency is not None else None

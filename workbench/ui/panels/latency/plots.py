@@ -10,6 +10,7 @@ import pyqtgraph as pg
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtWidgets import QGraphicsPathItem
 
+from workbench.analysis.numbers import TimeUnit
 from workbench.run.measurement import ROLES, Latency, Role
 from workbench.run.protocols import protocol_of
 from workbench.stats.arrays import FloatArray
@@ -83,7 +84,14 @@ class SamplesPlot:
         self.marks.apply_theme(theme)
         self.ring.setPen(pg.mkPen(theme.text, width=1.5))
 
-    def show(self, samples: SamplesByRole, scale: Scale, latencies: Mapping[Role, Latency], protocol: str = "") -> None:
+    def show(
+        self,
+        samples: SamplesByRole,
+        scale: Scale,
+        latencies: Mapping[Role, Latency],
+        protocol: str = "",
+        time_unit: TimeUnit | None = None,
+    ) -> None:
         """Draw `samples`, taken under `protocol`, and what is known of finished `latencies`."""
         self._samples, self._scale = samples, scale
         for role, item in self.points.items():
@@ -91,7 +99,7 @@ class SamplesPlot:
             item.set_points(np.arange(1.0, len(values) + 1), scale.to_axis(values))
             item.set_color(self._theme.color(role, POINT_ALPHA if len(values) <= FEW else CROWD_ALPHA))
         self.medians.show(samples, scale)
-        self.marks.show(latencies, scale)
+        self.marks.show(latencies, scale, time_unit)
         unit = f"{scale.unit} (log)" if scale.log else scale.unit
         names = (f"time per launch, {unit}", f"time, {unit}", unit)
         longer = [f"{name}, {protocol} protocol" for name in names[:2]] if protocol else []

@@ -7,31 +7,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.analysis.metrics import Metric
-from workbench.analysis.numbers import counted, format_range, format_time
+from workbench.analysis.numbers import TimeUnit, counted, format_range, format_time
 from workbench.run.environment import INTERPRETER_LABEL
-from workbench.run.measurement import ROLES, Latency, Role
+from workbench.run.measurement import Latency, Role
 from workbench.run.protocols import protocol_of
 from workbench.run.record import RunRecord
-from workbench.ui.panels.latency.history import TIME, HistoryRun, Spread, spreads_of
+from workbench.ui.panels.latency.figures import Spread, spreads_of
 from workbench.ui.panels.latency.launches import Launches
 from workbench.ui.panels.latency.marks import BAND_ALPHA
 from workbench.ui.text.cards import baseline_title, kernel_title, swatch
-from workbench.ui.text.spans import Span, colored, swatch_spans
+from workbench.ui.text.spans import Span, swatch_spans
 from workbench.ui.theme import Theme
 from workbench.words.known import no_readings_text
-from workbench.words.names import heads_text, kind_text, splits_text
+from workbench.words.names import heads_text, kind_text
 from workbench.words.times import counts_text, drift_text, ended_text, modes_text, protocol_tip, timed_seconds
-
-INDENT = "&nbsp;" * 4  # of what belongs to the line above
 
 
 @dataclass(frozen=True)
 class LatencyRun:
-    """The run being shown, as far as it has come; `launches` are its launch times, a role with none left out."""
+    """The run being shown, as far as it has come; `launches` are its launch times, a role with none left out.
+
+    Times are said in `unit`, that of the axes; None: each in the one that suits it.
+    """
 
     record: RunRecord
     launches: Mapping[Role, Launches]
+    unit: TimeUnit | None = None
 
     @property
     def latencies(self) -> dict[Role, Latency]:
@@ -71,18 +72,18 @@ class LatencyRun:
         wrong = [Span("FAIL ", theme.bad, bold=True)] if self.record.is_wrong(role) else []
         square, name = swatch_spans(self.title(role), getattr(theme, role))
         color = getattr(theme, role)
-        known = f"95% {format_range(*spread.interval)}" if spread.interval else ""
+        known = f"95% {format_range(*spread.interval, self.unit)}" if spread.interval else ""
         band = [Span("▬ ", theme.faint(role, BAND_ALPHA / 255)), Span(known)] if known else []
-        whole = [Span(" ("), *band, Span((", " if band else "") + f"{spread.range_text})")]
+        whole = [Span(" ("), *band, Span((", " if band else "") + f"{spread.range_text(self.unit)})")]
         short = [Span(" ("), *band, Span(")")] if band else whole
         dashed = Span("╌ ", color)
         if spread.block is not None:
-            block = [Span("─ ", color), Span("block average "), Span(format_time(spread.block), bold=True)]
-            median = [Span(", "), dashed, Span(f"median {format_time(spread.median)}")]
+            block = [Span("─ ", color), Span("block average "), Span(format_time(spread.block, self.unit), bold=True)]
+            median = [Span(", "), dashed, Span(f"median {format_time(spread.median, self.unit)}")]
             versions = [[*block, *median, *whole], [*block, *median, *short], [*block, *median], block]
         else:
             figure = [*self._so_far(role, len(launches), theme), dashed, Span("median ")]
-            figure.append(Span(format_time(spread.median), bold=True))
+            figure.append(Span(format_time(spread.median, self.unit), bold=True))
             versions = [[*figure, *whole], [*figure, *short], figure, figure]
         named = [[*wrong, square, name, Span("  "), *version] for version in versions]
         return [*named, [*wrong, square, *versions[-1]]]
@@ -135,7 +136,7 @@ class LatencyRun:
         lines = []
         for role, latency in self.latencies.items():
             parts = [ended_text(latency, self.record.started.request, seconds), latency.launch_bound]
-            parts += [modes_text(latency.modes)] if latency.modes is not None else []
+            parts += [modes_text(latency.modes, self.unit)] if latency.modes is not None else []
             parts += [f"{drift_text(latency.drift)} from begin to end"] if latency.drift is not None else []
             title = self.title(role)
             lines.append(f"{title}: {', '.join(filter(None, parts))}")
@@ -154,7 +155,7 @@ class LatencyRun:
 
     def launch_lines(self, role: Role, launch: int, theme: Theme) -> list[str]:
         """One launch (numbered from 1), in words."""
-        value = format_time(float(self.launches[role].values[launch - 1]))
+        value = format_time(float(self.launches[role].values[launch - 1]), self.unit)
         round_text = ""
         starts = self.latencies[role].round_starts if role in self.latencies else np.empty(0)
         if len(starts):
@@ -167,25 +168,5 @@ class LatencyRun:
 
     def bin_lines(self, low: float, high: float, counts: dict[Role, int], theme: Theme) -> list[str]:
         """One bin from `low` to `high` us, in words."""
-        lines = [f"<b>{format_range(low, high)}</b>"]
+        lines = [f"<b>{format_range(low, high, self.unit)}</b>"]
         return lines + [f"{self.swatch(role, theme)}: {counted(n, 'launch', 'launches')}" for role, n in counts.items()]
-
-
-def run_lines(run: HistoryRun, theme: Theme, metric: Metric = TIME) -> list[str]:
-    """One run of the history, in words; lines that a narrow panel has room for."""
-    tile = run.tile
-    splits = f", {splits_text(tile)} splits" if tile.splits != 1 else ""
-    lines = [f"<b>{run.kernel} {tile.label}</b>, {', '.join(tile.option_words)}{splits}"]
-    lines += [f"{run.protocol} protocol", *run.made_with.lines]
-    lines += [colored(run.unfinished, theme.warn, bold=True)] if run.unfinished else []
-    names: dict[Role, str] = {"kernel": "kernel", "baseline": run.baseline}
-    wrong = [names[role] for role in ROLES if role in run.wrong]
-    if wrong:
-        lines.append(colored(f"FAIL: the output of {' and '.join(wrong)} is wrong", theme.bad, bold=True))
-    for role, name in names.items():
-        if role in run.spreads:
-            figure, launches = run.spreads[role].lines
-            lines += [f"{swatch(name, getattr(theme, role))} {figure}", f"{INDENT}{launches}"]
-        if metric is not TIME and role in run.figures:
-            lines.append(f"{INDENT}{metric.title} <b>{metric.text(run.figures[role].value)}</b>")
-    return lines

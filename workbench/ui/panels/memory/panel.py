@@ -89,6 +89,7 @@ class MemoryPanel(CeilingsPanel):
         self.blocks.set_names(*BLOCK_NAMES)
         self.blocks.setHeight(name_height())
         self.graphics.addItem(self.plot)
+        self.plot.vb.sigResized.connect(self.mark_stale)  # the sentence above it may have taken another line
         for label in (self.sentence, self.sizes):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from workbench.analysis.numbers import format_time
+from workbench.analysis.numbers import TimeUnit, format_time
 from workbench.analysis.traffic import Floor, fits_cache, floor_time, least_bytes, size_text
 from workbench.run.ceilings import RATES, Ceilings
 from workbench.run.events import Started
@@ -89,24 +89,25 @@ def roofs(ceilings: Ceilings, floor: Floor | None, precision: str) -> list[Roof]
     return found
 
 
-def floor_texts(measurement: Measurement, ceilings: Ceilings) -> tuple[str, str]:
+def floor_texts(measurement: Measurement, ceilings: Ceilings, unit: TimeUnit | None = None) -> tuple[str, str]:
     """How far a measurement is from its floor: "17.9× its floor of 42.1 µs", and what that is made of; or ""."""
     floor = floor_time(measurement.problem, precision_of(measurement), ceilings)
     if floor is None:
         return "", ""
     times = floor.times(measurement.latency.figure_us)
-    return f"{times:.3g}× its floor of {format_time(floor.us)}", made_of(floor)
+    return f"{times:.3g}× its floor of {format_time(floor.us, unit)}", made_of(floor)
 
 
-def floor_tip(measurement: Measurement, ceilings: Ceilings) -> str:
+def floor_tip(measurement: Measurement, ceilings: Ceilings, unit: TimeUnit | None = None) -> str:
     """What the floor is and what it is not, a sentence a line; "" if there is none."""
     precision = precision_of(measurement)
     floor = floor_time(measurement.problem, precision, ceilings)
     if floor is None:
         return ""
+    arithmetic, memory = (format_time(us, unit) for us in (floor.arithmetic_us, floor.memory_us))
     lines = [
-        f"At the rates that this GPU reached it takes {format_time(floor.us)}: {made_of(floor)}.",
-        f"Its arithmetic: {format_time(floor.arithmetic_us)}, its fewest bytes: {format_time(floor.memory_us)}.",
+        f"At the rates that this GPU reached it takes {format_time(floor.us, unit)}: {made_of(floor)}.",
+        f"Its arithmetic: {arithmetic}, its fewest bytes: {memory}.",
         products_text(floor, precision),
         NO_BOUND,
         warm_text(measurement, ceilings),

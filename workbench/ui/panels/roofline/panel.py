@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PyQt6.QtCore import QPointF
 from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
-from workbench.analysis.numbers import format_time
+from workbench.analysis.numbers import TimeUnit, format_time, time_unit
 from workbench.analysis.traffic import floor_time
 from workbench.run.ceilings import NOT_MEASURED, Ceilings
 from workbench.run.environment import DeviceInfo
@@ -59,6 +59,7 @@ class RooflinePanel(CeilingsPanel):
 
     def _lay_out(self) -> None:
         self.graphics.addItem(self.view.plot)
+        self.view.plot.vb.sigResized.connect(self.mark_stale)  # its names keep apart in pixels
         self.again.setToolTip(MEASURE_TIP)
         for button in (self.again, self.stack.card.button):
             button.clicked.connect(lambda: self.commandRequested.emit("ceilings"))
@@ -127,6 +128,12 @@ class RooflinePanel(CeilingsPanel):
         measurement = run.measurement(role) if run is not None and not run.is_wrong(role) else None
         return point_of(measurement) if measurement is not None else None
 
+    @property
+    def _unit(self) -> TimeUnit | None:
+        """Of all times that the panel says: that of the run shown; None where it has none."""
+        times = [point.us for point in map(self._point, DRAWN) if point is not None]
+        return time_unit(times) if times else None
+
     def _write(self, device: DeviceInfo, ceilings: Ceilings | None) -> None:
         """The lines above the plot."""
         lines: tuple[tuple[Role, SpanLine], ...] = (("kernel", self.kernel), ("baseline", self.baseline))
@@ -134,7 +141,11 @@ class RooflinePanel(CeilingsPanel):
             measurement = self.run.measurement(role) if self.run is not None else None
             line.setVisible(measurement is not None or (role == "kernel" and self.run is not None))
             if self.run is not None and not line.isHidden():
-                tip = floor_tip(measurement, ceilings) if measurement is not None and ceilings is not None else ""
+                tip = (
+                    floor_tip(measurement, ceilings, self._unit)
+                    if measurement is not None and ceilings is not None
+                    else ""
+                )
                 line.set_spans(*self._spans(self.run, role, ceilings), tooltip=tip)
         self._write_about(device, ceilings)
         self.again.setVisible(ceilings is not None and self.known.can_measure(device))
@@ -161,8 +172,8 @@ class RooflinePanel(CeilingsPanel):
         if measurement is None or point is None:
             return [[square, name, Span("  not timed yet" if run.end is None else "  not timed", self.theme.muted)]]
         rate = Span(f"  {point.tflops:.3g} TFLOP/s", bold=True)
-        time, protocol = Span(f" in {format_time(point.us)}"), Span(f" ({point.protocol})")
-        times, made = floor_texts(measurement, ceilings) if ceilings is not None else ("", "")
+        time, protocol = Span(f" in {format_time(point.us, self._unit)}"), Span(f" ({point.protocol})")
+        times, made = floor_texts(measurement, ceilings, self._unit) if ceilings is not None else ("", "")
         tail = [Span(f" · {times}")] if times else []
         return [
             [square, name, rate, time, protocol, *tail, *([Span(f" ({made})", self.theme.muted)] if made else [])],
@@ -180,7 +191,7 @@ class RooflinePanel(CeilingsPanel):
         return [
             swatch(title, getattr(self.theme, point.role)),
             point.problem,
-            f"<b>{point.tflops:.3g} TFLOP/s</b> in {format_time(point.us)}, {point.protocol} protocol",
+            f"<b>{point.tflops:.3g} TFLOP/s</b> in {format_time(point.us, self._unit)}, {point.protocol} protocol",
             f"{point.intensity:.3g} flop per byte",
         ]
 

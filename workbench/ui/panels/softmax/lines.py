@@ -44,6 +44,7 @@ class StateLines:
         self.plot.getAxis("right").linkToView(self.l_box)
         self.l_box.setXLink(self.plot.vb)
         self.plot.vb.sigResized.connect(self._follow)
+        self.plot.geometryChanged.connect(self._follow)  # it may be moved and keep its size
         self._follow()
 
     def _follow(self, *_: Any) -> None:

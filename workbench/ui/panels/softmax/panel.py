@@ -17,8 +17,8 @@ from workbench.ui.panels.softmax.states import (
     UNSEEN,
     UNSEEN_TEXT,
     HeadStates,
+    MapFacts,
     captions,
-    levels,
     pooled_texts,
     rows_texts,
 )
@@ -66,8 +66,8 @@ class SoftmaxPanel(MapPanel):
         self.field_box.addItems(list(FIELDS))
         self.field_box.setAccessibleName("State")
         self.part, self.legend, self.readout, self.caption = SpanLine(), SpanLine(), SpanLine(), SpanLine()
-        self._head: int | None = None  # the head that was chosen; it stays from run to run where it can
         self._shown: HeadStates | None = None
+        self._facts: MapFacts | None = None
         self._lay_out_plots()
         self._lay_out()
         self._connect()
@@ -110,7 +110,6 @@ class SoftmaxPanel(MapPanel):
         self.view.clicked.connect(self._on_click)
         self.view.pooled.connect(self._name_row)
         self.field_box.currentIndexChanged.connect(self.redraw)
-        self.head_box.chosen.connect(self._on_head)
 
     def begin(self) -> None:
         """Forget the row that was held."""
@@ -129,10 +128,17 @@ class SoftmaxPanel(MapPanel):
         if states is None or states.m_running is None:
             self._show_reason(states)
             return
-        if self.changed or self._shown is None:
+        if self.changed or self._facts is None:
             self.changed = False
-            self._shown = self._head_states(states, states.m_running.shape[0])
-            self._show_states(self._shown)
+            self._shown = None
+            name = FIELDS[self.field_box.currentText()]
+            self._facts = MapFacts(self._head_states(states, states.m_running.shape[0]), name)
+        if self._shown is None:
+            if not self._facts.advance(self.budget_s):
+                self.mark_stale()  # goes on with the next frame
+                return
+            self._shown = self._facts.shown
+            self._show_states(self._facts)
         self.view.refresh()
         self._draw_row(self._shown)
         self._draw_borders(self._shown)
@@ -145,20 +151,21 @@ class SoftmaxPanel(MapPanel):
             self.stack.show_reason(EMPTY, self.run)
 
     def _head_states(self, states: TileStates, count: int) -> HeadStates:
-        index = self.head_box.show_heads(self.problem, states.heads, count, self._head)
+        index = self.head_box.show_heads(self.problem, states.heads, count, *self.wanted_heads())
         title = head_text(self.problem, self.head_box.number()) if self.problem.total_heads > 1 else ""
         return HeadStates(self.problem, states, index, title)
 
-    def _show_states(self, shown: HeadStates) -> None:
-        states, name = shown.states, FIELDS[self.field_box.currentText()]
+    def _show_states(self, facts: MapFacts) -> None:
+        shown, name = facts.shown, facts.name
+        states = shown.states
         data = shown.named[name]
         self._row = min(self._row, shown.rows - 1)
         if self._tile is not None and self._tile >= shown.tiles:
             self._tile = None
         self.view.set_colors(self.theme, self._nan_color(states))
         self.view.plot.getAxis("left").numbers = shown.row_numbers if states.row_blocks else None
-        self.view.set_data(data, levels(data, from_zero=name == "l"), BAR_LABELS[name], shown.ends)
-        self._show_legend(shown, name)
+        self.view.set_data(data, facts.levels, BAR_LABELS[name], shown.ends)
+        self._show_legend(facts)
         self.lines.plot.getAxis("bottom").set_names(f"key tile, {states.block_n} keys each", "key tile")
         color = self.theme.bad if states.bit_equal is False else self.theme.text
         self.caption.set_spans(*([Span(text, color)] for text in captions(states)))
@@ -166,15 +173,16 @@ class SoftmaxPanel(MapPanel):
         self.part.set_spans([Span(whole, self.theme.warn)], [Span(short, self.theme.warn)])
         self.part.setVisible(bool(whole))
 
-    def _show_legend(self, shown: HeadStates, name: str) -> None:
+    def _show_legend(self, facts: MapFacts) -> None:
         """What the map's colours beside those of the bar mean."""
+        shown = facts.shown
         not_run = NOT_RUN_TEXT if not shown.states.complete else "NaN"
         kinds = (
             ("masked", MASKED_TEXT, MASKED, self.theme.border),
             ("unseen", UNSEEN_TEXT, UNSEEN, self.theme.minus_inf),
             ("nan", not_run, not_run, self._nan_color(shown.states)),
         )
-        contents = shown.contents(name)
+        contents = facts.contents
         found = [(text, word, color) for kind, text, word, color in kinds if kind in contents]
         whole, short = ([(texts[i], color) for *texts, color in found] for i in (0, 1))
         self.legend.set_spans(_legend(whole), _legend(short), tooltip="\n".join(text for text, _ in whole))
@@ -241,9 +249,6 @@ class SoftmaxPanel(MapPanel):
         self.pinned = not self.pinned
         self._row, self._tile = row, tile
         self.mark_stale()
-
-    def _on_head(self) -> None:
-        self._head = self.head_box.number()
 
     def apply_theme(self, theme: Theme) -> None:
         super().apply_theme(theme)

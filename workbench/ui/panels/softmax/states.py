@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
+from time import perf_counter
 
 import numpy as np
 
@@ -73,20 +76,15 @@ class HeadStates:
         step = self.states.split_tiles
         return np.arange(step, self.tiles, step) if step else np.empty(0, dtype=np.int64)
 
-    def contents(self, name: str) -> frozenset[str]:
-        """What the map called `name` holds beside numbers: "masked", "unseen" (−inf), "nan"."""
-        data, tiles, found = self.named[name], np.arange(self.tiles)[None, :], set()
-        for part in _parts(data):
-            with np.errstate(all="ignore"):
-                sums = data[part].sum(axis=1)
-            at = part.start + np.flatnonzero(~np.isfinite(sums))  # rows of numbers alone are most
-            if not at.size:
-                continue
-            rows = data[at]
-            empty, left_out = np.isnan(rows), tiles >= self.ends[at, None]
-            for kind, where in (("masked", empty & left_out), ("nan", empty & ~left_out), ("unseen", rows == -np.inf)):
-                found |= {kind} if where.any() else set()
-        return frozenset(found)
+    def contents(self, name: str, part: slice = slice(None)) -> frozenset[str]:
+        """What the rows `part` of the map called `name` hold beside numbers: "masked", "unseen" (−inf), "nan"."""
+        data, tiles = self.named[name][part], np.arange(self.tiles)[None, :]
+        with np.errstate(all="ignore"):
+            at = np.flatnonzero(~np.isfinite(data.sum(axis=1)))  # rows of numbers alone are most
+        rows = data[at]
+        empty, left_out = np.isnan(rows), tiles >= self.ends[part][at, None]
+        kinds = (("masked", empty & left_out), ("nan", empty & ~left_out), ("unseen", rows == -np.inf))
+        return frozenset(kind for kind, where in kinds if where.any())
 
     def is_masked(self, row: int, tile: int) -> bool:
         """Whether a cell has no value because its tile was never run."""
@@ -103,7 +101,7 @@ class HeadStates:
         ]
         above = [self.title] if self.title else []
         if len(self.borders):
-            above.append(f"split {tile // states.split_tiles} of {len(self.borders) + 1}")
+            above.append(f"split {tile // states.split_tiles + 1} of {len(self.borders) + 1}")
         lines = [" · ".join(line) for line in (above, where) if line]
         if self.is_masked(row, tile):
             return [*lines, MASKED_TEXT]
@@ -118,16 +116,40 @@ class HeadStates:
         return number(value, 5)
 
 
-def levels(data: FloatArray, from_zero: bool) -> tuple[float, float]:
-    """Smallest and largest finite value of all, or 0 and the largest."""
-    ends = [
-        (float(finite.min()), float(finite.max()))
-        for finite in (data[part][np.isfinite(data[part])] for part in _parts(data))
-        if finite.size
-    ]
-    if not ends:
-        return 0.0, 1.0
-    return 0.0 if from_zero else min(low for low, _ in ends), max(high for _, high in ends)
+class MapFacts:
+    """What must be known of all cells of a map before it is drawn; found part by part, since there may be millions."""
+
+    def __init__(self, shown: HeadStates, name: str) -> None:
+        self.shown, self.name = shown, name
+        self._left = deque(_parts(shown.named[name]))
+        self._low, self._high = inf, -inf
+        self._contents: frozenset[str] = frozenset()
+
+    def advance(self, seconds: float = inf) -> bool:
+        """Go on for about `seconds`, for one part at least; whether all is known."""
+        end = perf_counter() + seconds
+        while self._left:
+            part = self._left.popleft()
+            data = self.shown.named[self.name][part]
+            finite = data[np.isfinite(data)]
+            if finite.size:
+                self._low, self._high = min(self._low, float(finite.min())), max(self._high, float(finite.max()))
+            self._contents |= self.shown.contents(self.name, part)
+            if perf_counter() >= end:
+                break
+        return not self._left
+
+    @property
+    def levels(self) -> tuple[float, float]:
+        """Smallest and largest finite value of all, of l 0 and the largest."""
+        if self._low > self._high:
+            return 0.0, 1.0
+        return 0.0 if self.name == "l" else self._low, self._high
+
+    @property
+    def contents(self) -> frozenset[str]:
+        """What the map holds beside numbers."""
+        return self._contents
 
 
 def _parts(data: FloatArray) -> list[slice]:
