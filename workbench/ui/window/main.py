@@ -32,6 +32,7 @@ from workbench.ui.theme import Theme, apply_theme, load_theme
 from workbench.ui.window import help as help_texts
 from workbench.ui.window.actions import Actions
 from workbench.ui.window.ceilings import CeilingsControl
+from workbench.ui.window.comparing import Comparing
 from workbench.ui.window.control import RunControl
 from workbench.ui.window.editing import Editing
 from workbench.ui.window.first_run import FirstRun
@@ -198,6 +199,7 @@ class MainWindow(QMainWindow):
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._voice.say)
         setup = self.docks.dock(self.controls.name)
         self._resume = Resume(self._settings, self._library, recent)
+        self._comparing = Comparing(self.results, self._stage, self.docks, self._runs.submit, self._library.load)
         self._shown = ShownRun(self, self._library, self.results, self._stage, self.controls, setup, self._voice)
         self._files = OpenFiles(self, self._library, self._worker, self._shown, self._filing, recent, self._voice)
         history = self._editing.undo
