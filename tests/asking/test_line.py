@@ -27,6 +27,7 @@ from workbench.run.request import (
     SDPA_CHOICES,
     TRACE_ROWS,
     Problem,
+    Rival,
     RunRequest,
     look_up,
     put,
@@ -76,6 +77,7 @@ DRAWN: dict[str, Draw] = {
     "time_limit_s": lambda rng: rng.choice([None, 3.0, 0.25, 1e3]),
     "max_seconds": lambda rng: rng.choice([5.0, 0.5, 60.0]),
     "max_samples": whole(1, 10**6),
+    "rival": one_of((None, Rival("flash", TileConfig(64, 32, splits=3)), Rival("article", TileConfig(), "tf32"))),
 }
 NO_OPTION = {"problem", "tile", "trace", "keep_tensors", "auto_tile"}
 USUAL = RunRequest(Problem(64, 129, 128))
@@ -177,3 +179,14 @@ def test_what_is_not_understood_is_said_in_one_line_that_names_it(text: str, nam
 def test_a_number_is_no_line() -> None:
     assert is_line(command_line(USUAL)) and is_line("tilescope run --causal")
     assert not any(map(is_line, ("128", "1e-3", "-5", "", "run", "a run - of two")))
+
+
+@pytest.mark.parametrize("text", ["flash", "kernel", "block_m=many", "block_k=16", "kernel=flash,,block_m=16", ""])
+def test_what_is_no_rival_is_refused_with_what_is_allowed(text: str) -> None:
+    with pytest.raises(UsageError, match=r"is no part of a rival; allowed are kernel=NAME"):
+        read_line(f"run -m 16 --rival={text}")
+
+
+def test_a_rival_takes_the_place_of_sdpa() -> None:
+    request = read_line("run --rival kernel=flash,block_m=64").request
+    assert (request.sdpa, request.rival) == ("none", Rival("flash", TileConfig(block_m=64)))

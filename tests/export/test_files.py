@@ -21,7 +21,7 @@ from workbench.export.files import WRITERS, ExportError, export_runs, tsv_text
 from workbench.run.events import Failed, Measured
 from workbench.run.measurement import ROLES
 from workbench.run.record import RunRecord
-from workbench.run.request import Problem, RunRequest
+from workbench.run.request import Problem, Rival, RunRequest
 from workbench.run.session import Session
 
 RECORDINGS = Path(__file__).resolve().parents[2] / "assets" / "recordings"
@@ -120,9 +120,11 @@ def test_every_name_is_there_once_and_both_ends_of_every_interval() -> None:
     assert ratio is not None and (row["ratio low"], row["ratio high"]) == (ratio.low, ratio.high)
 
 
-def changed(value: object) -> object:
+def changed(name: str, value: object) -> object:
     if isinstance(value, bool):
         return not value
+    if name == "rival":
+        return Rival("flash", TileConfig())
     return f"{value}x" if isinstance(value, str) else (value or 0) + 1  # type: ignore[operator]
 
 
@@ -135,7 +137,7 @@ def test_every_setting_has_a_column(part: type) -> None:
     for field in fields(part):
         if field.name in ("problem", "tile", "auto_tile"):  # parts of their own, and what no run in a file has
             continue
-        holder: Any = replace(holders[part], **{field.name: changed(getattr(holders[part], field.name))})
+        holder: Any = replace(holders[part], **{field.name: changed(field.name, getattr(holders[part], field.name))})
         other: dict[str, Any] = {Problem: {"problem": holder}, TileConfig: {"tile": holder}}.get(part, {})
         asked = replace(request, **other) if other else holder
         altered = replace(record, started=replace(record.started, request=asked))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from kernels.plain.spec import KernelSpec
 from kernels.plain.tiles import TileConfig, with_resolved_splits
 from workbench.run.environment import DeviceInfo, KernelInfo
-from workbench.run.protocols import protocol_on
+from workbench.run.protocols import AUTO_PROTOCOL, PROTOCOLS, Protocol, protocol_on
 from workbench.run.request import Problem, RunRequest
 
 
@@ -28,7 +28,15 @@ def with_chosen_tile(request: RunRequest, device: DeviceInfo, kernels: Sequence[
 
 def with_chosen_protocol(request: RunRequest, device: DeviceInfo) -> RunRequest:
     """`request` with the usual protocol of `device`, unless it names one."""
-    return replace(request, protocol=protocol_on(request.protocol, device.mode == "cuda").name)
+    return replace(request, protocol=protocol_for(request, device.mode == "cuda").name)
+
+
+def protocol_for(request: RunRequest, is_gpu: bool) -> Protocol:
+    """The protocol that `request` has on a GPU or on the interpreter; beside a rival an open one takes turns."""
+    usual = protocol_on(request.protocol, is_gpu)
+    if request.rival is None or request.protocol != AUTO_PROTOCOL or usual.takes_turns:
+        return usual
+    return next(one for one in PROTOCOLS.values() if one.takes_turns and one.on_host)
 
 
 def launched_tile(problem: Problem, tile: TileConfig, spec: KernelSpec, device: DeviceInfo) -> TileConfig:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kernels.plain.launch_options import LAUNCH_OPTIONS, listed
 from kernels.plain.precisions import EXACT, PRECISIONS
@@ -17,7 +17,7 @@ from kernels.plain.tiles import AUTO_SPLITS, BLOCKS, DTYPE_BYTES, MAX_D, TileCon
 from workbench.analysis.estimate import REFUSE_ABOVE_SECONDS, duration_words, run_seconds
 from workbench.analysis.traffic import size_text
 from workbench.run.environment import BaselineInfo, DeviceInfo, KernelInfo, find_kernel
-from workbench.run.protocols import PROTOCOL_CHOICES, PROTOCOLS, protocol_of
+from workbench.run.protocols import AUTO_PROTOCOL, PROTOCOL_CHOICES, PROTOCOLS, protocol_of
 from workbench.run.request import (
     DEVICE_CHOICES,
     DTYPES,
@@ -68,6 +68,7 @@ def find_faults(
         faults.append(Fault("kernel", f"kernel is {request.kernel!r}; allowed are {names}"))
     if device is not None:
         faults += [*_interpreter_faults(request, device, kernel), *_torch_faults(request, device)]
+    faults += _rival_faults(request, device, kernels)
     if baselines:
         faults += _baseline_faults(request, baselines, device)
     if device is not None and not faults:
@@ -217,6 +218,24 @@ def _multiplies_wrongly(request: RunRequest, device: DeviceInfo | None) -> bool:
     """Whether the device is the interpreter, and the dtype one that it does not multiply rightly."""
     dtype, mode = request.problem.dtype, device.mode if device is not None else "cuda"
     return mode == "interpreter" and dtype in DTYPES and dtype not in HOST_DTYPES
+
+
+def _rival_faults(request: RunRequest, device: DeviceInfo | None, kernels: Sequence[KernelInfo]) -> Iterator[Fault]:
+    """What the rival cannot take of the problem; that both cannot be timed in turns, or that SDPA is asked for too."""
+    rival = request.rival
+    if rival is None:
+        return
+    if request.sdpa != "none":
+        yield Fault("sdpa", f"sdpa is {request.sdpa}, and a rival is in its place", "allowed beside a rival is none")
+    if request.protocol != AUTO_PROTOCOL and not protocol_of(request.protocol).takes_turns:
+        allowed = _listed([name for name, protocol in PROTOCOLS.items() if protocol.takes_turns])
+        found = f"protocol is {request.protocol}, which launches one after the other and not in turns"
+        yield Fault("protocol", found, f"allowed beside a rival are {allowed}")
+    alone = replace(request, kernel=rival.kernel, tile=rival.tile, precision=rival.precision, rival=None, auto_tile=())
+    said = {fault.message for fault in find_faults(replace(request, rival=None), device, kernels)}
+    for fault in find_faults(alone, device, kernels):
+        if fault.message not in said:
+            yield Fault("rival", f"of the rival {fault.found}", fault.allowed)
 
 
 def _baseline_faults(

@@ -15,8 +15,9 @@ from kernels.plain.tiles import TileConfig
 from workbench.analysis.presets import NO_PRESET
 from workbench.asking.options import add_run_options, flags
 from workbench.asking.reading import LIMITS, heeds_limits, read_request
+from workbench.asking.rivals import rival_words
 from workbench.asking.usage import UsageError
-from workbench.run.request import RunRequest, look_up
+from workbench.run.request import Rival, RunRequest, look_up
 
 PROGRAM = ("python", "main.py")
 COMMAND = "run"
@@ -70,7 +71,7 @@ class _Parser(argparse.ArgumentParser):
 def _words(request: RunRequest) -> Iterator[str]:
     usual = RunRequest(NO_PRESET.problem, NO_PRESET.tile)
     rtol, atol = NO_PRESET.tolerances(request.problem.dtype, request.precision)
-    usual = replace(usual, rtol=rtol, atol=atol)
+    usual = replace(usual, rtol=rtol, atol=atol, sdpa="none" if request.rival is not None else usual.sdpa)
     always = (*_NAMED, *(field.name for field in fields(TileConfig)))
     silent = ("preset", *request.auto_tile, *(() if heeds_limits(request) else LIMITS))
     for name, flag in flags().items():
@@ -84,7 +85,7 @@ def _words(request: RunRequest) -> Iterator[str]:
 def _option(flag: str, value: object) -> Sequence[str]:
     if value is True:
         return (flag,)
-    text = str(value)
+    text = rival_words(value) if isinstance(value, Rival) else str(value)
     is_number = re.fullmatch(r"-?\d+(\.\d*)?", text) is not None
     # A text that begins with a dash would be another option.
     return (f"{flag}={text}",) if text.startswith("-") and not is_number else (flag, text)

@@ -13,6 +13,7 @@ from kernels.plain.precisions import EXACT, PRECISIONS
 from kernels.plain.tiles import BLOCKS
 from workbench.analysis.presets import NO_PRESET
 from workbench.analysis.validate import MAX_SAMPLES, MAX_SECONDS, SPLITS_ALLOWED
+from workbench.asking.rivals import read_rival
 from workbench.run.protocols import AUTO_MEANING, AUTO_PROTOCOL, PROTOCOLS, name_of_today
 from workbench.run.request import DEVICE_CHOICES, DTYPES, INPUT_DISTRIBUTIONS, SDPA_CHOICES, TRACE_ROWS, RunRequest
 
@@ -138,6 +139,13 @@ def _add_measuring(measuring: argparse._ArgumentGroup) -> None:
     _add_limits(measuring, usual)
     sdpa = f"what the kernel is held against: {_or(SDPA_CHOICES)}; see: kernels (default {usual.sdpa})"
     measuring.add_argument("--sdpa", metavar="NAME", help=sdpa)
+    measuring.add_argument(
+        "--rival",
+        type=read_rival,
+        metavar="kernel=NAME,block_m=COUNT,...",
+        help="hold the kernel against another one, timed in turns, in place of SDPA; what is not given of its tile has "
+        "its default (default: none)",
+    )
     device = f"a GPU, or Triton's interpreter on the CPU; auto is the GPU where there is one (default {usual.device})"
     measuring.add_argument("--device", metavar="|".join(DEVICE_CHOICES), help=device)
     for name, what in (("rtol", "relative to the expected value"), ("atol", "beside that")):

@@ -9,10 +9,11 @@ from typing import TypeVar
 from kernels.plain.spec import LIMITED
 from kernels.plain.tiles import TileConfig
 from workbench.analysis.presets import NO_PRESET, PRESETS, Preset, find_preset
+from workbench.analysis.tile import protocol_for
 from workbench.analysis.validate import Fault, find_faults
 from workbench.asking.options import flags
 from workbench.asking.usage import UsageError
-from workbench.run.protocols import PROTOCOLS, protocol_on
+from workbench.run.protocols import PROTOCOLS
 from workbench.run.request import Problem, RunRequest
 
 T = TypeVar("T", Problem, TileConfig, RunRequest)
@@ -46,6 +47,8 @@ def read_request(options: argparse.Namespace) -> RunRequest:
     request = _override(RunRequest(problem, tile), options)
     rtol, atol = preset.tolerances(problem.dtype, request.precision)
     request = _override(replace(request, rtol=rtol, atol=atol), options)
+    if request.rival is not None and options.sdpa is None:
+        request = replace(request, sdpa="none")
     if options.kernel is not None:
         # What is not given is chosen for the device, once the engine knows it, unless that kernel keeps the preset's.
         request = replace(request, auto_tile=tuple(f.name for f in fields(tile) if getattr(options, f.name) is None))
@@ -54,14 +57,14 @@ def read_request(options: argparse.Namespace) -> RunRequest:
 
 def heeds_limits(request: RunRequest) -> bool:
     """Whether LIMITS count for it, as far as is known before the device is."""
-    return not protocol_on(request.protocol, request.device != "interpreter").has_fixed_counts
+    return not protocol_for(request, request.device != "interpreter").has_fixed_counts
 
 
 def _check_limits_count(request: RunRequest, options: argparse.Namespace) -> None:
     """Raise UsageError for a limit that the protocol does not heed, whoever gave it expects it to count."""
     if heeds_limits(request):
         return
-    protocol = protocol_on(request.protocol, request.device != "interpreter")
+    protocol = protocol_for(request, request.device != "interpreter")
     for name in LIMITS:
         if getattr(options, name) is not None:
             others = ", ".join(name for name, protocol in PROTOCOLS.items() if not protocol.has_fixed_counts)

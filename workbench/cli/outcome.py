@@ -27,7 +27,7 @@ from workbench.words.times import KERNEL_TIME_BY, ended_text, figure_text, modes
 def result_object(record: RunRecord) -> dict[str, Any]:
     """What `run --json` prints: the problem, the environment, one result an implementation, the ratio, the device."""
     failure = record.end if isinstance(record.end, Failed) else None
-    wanted: list[Role] = ["kernel"] if record.started.request.sdpa == "none" else ["kernel", "baseline"]
+    wanted: list[Role] = ["kernel", "baseline"] if record.started.request.has_baseline else ["kernel"]
     results = [_result(record, role, failure) for role in wanted]
     return {
         "problem": codec.plain(record.started.request.problem),
@@ -50,7 +50,7 @@ def summary_lines(record: RunRecord) -> Iterator[str]:
     for check in record.checked:
         measured = record.measurement(check.role)
         backend = measured.backend if measured is not None else check.backend
-        baseline = OTHER_BASELINES.get(backend) or f"sdpa ({backend})"
+        baseline = named("baseline", record) if request.rival else OTHER_BASELINES.get(backend) or f"sdpa ({backend})"
         name = baseline if check.role == "baseline" else _kernel_text(record)
         outcome, error = "passed" if check.error.passed else "WRONG", check.error
         sizes = f"max error {error.max_abs:.2e}, relative to the whole output {error.rel_fro:.1e}"
@@ -138,7 +138,7 @@ def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, 
     request = record.started.request
     check, measured = record.check(role), record.measurement(role)
     result: dict[str, Any] = {
-        "implementation": request.kernel if role == "kernel" else "sdpa",
+        "implementation": _implementation(request, role),
         "role": role,
         "status": "ok" if measured is not None else "failed",
         "failure": codec.plain(_failure_of(record, role, failure)),
@@ -147,6 +147,10 @@ def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, 
         result |= {"tile": codec.plain(record.launched_tile), "tile_asked": codec.plain(request.tile)}
         computed = computed_precision(request, record.started.device.mode)
         result |= {"precision": request.precision, "precision_computed": computed}
+        result["resources"] = codec.plain(measured.resources) if measured is not None else None
+    elif request.rival is not None:
+        launched = measured.tile if measured is not None else request.rival.tile
+        result |= {"tile": codec.plain(launched), "precision": request.rival.precision}
         result["resources"] = codec.plain(measured.resources) if measured is not None else None
     elif measured is not None:
         result["backend"] = measured.backend  # proved by its kernels, where they were seen
@@ -158,6 +162,12 @@ def _result(record: RunRecord, role: Role, failure: Failed | None) -> dict[str, 
     result["recheck"] = codec.plain(record.recheck(role))
     result["metrics"] = None if measured is None else _metrics_object(measured, record.started.ceilings)
     return result
+
+
+def _implementation(request: RunRequest, role: Role) -> str:
+    if role == "kernel":
+        return request.kernel
+    return "sdpa" if request.rival is None else request.rival.kernel
 
 
 def _partial_object(record: RunRecord, role: Role) -> dict[str, Any] | None:

@@ -10,10 +10,11 @@ from typing import Any
 
 import torch
 
-from kernels import VARIANTS, TileTrace, reference
+from kernels import VARIANTS, TileConfig, TileTrace, reference
 from workbench.analysis.caveats import caveats_of
 from workbench.analysis.estimate import AGAIN_LIMIT_S
 from workbench.analysis.tile import launched_tile
+from workbench.engine.baselines.rival import RivalKernel
 from workbench.engine.baselines.sdpa import SDPA_BACKENDS, Baseline, make_baseline
 from workbench.engine.checking import states as softmax_states
 from workbench.engine.checking.keeping import TRACE_LIMIT_BYTES, kept_rows_text, kept_text, trace_bytes
@@ -27,13 +28,14 @@ from workbench.engine.timing.block import block_plan
 from workbench.engine.timing.clocks import Gpu, Launch
 from workbench.engine.timing.looks import WARM_S, Looks
 from workbench.engine.timing.measure import proven_backend, time_block, time_in_turns
+from workbench.engine.timing.once import resources_of, timed_once
 from workbench.engine.waking import Waking
 from workbench.run.environment import DeviceInfo, Provenance
 from workbench.run.events import Comparison, Log, Measured, Progress, Send, Tensors, TileStates
-from workbench.run.measurement import Latency, Measurement, Resources, Role
+from workbench.run.measurement import Latency, Measurement, Role
 from workbench.run.protocols import protocol_of
 from workbench.run.request import RunRequest
-from workbench.words.names import baseline_text
+from workbench.words.names import asked_baseline_text
 
 NOTHING_KNOWN = Provenance()
 
@@ -55,6 +57,7 @@ class Run:
         """`looks` remembers what was seen in earlier runs of this process; `waking` may still go on beside it."""
         self._request = request
         self._problem = request.problem
+        self._info = info
         self._mode = info.mode
         self._send = send
         self._stop = stop
@@ -67,6 +70,7 @@ class Run:
         self._waking = waking
         self._timed_until = 0.0  # by the host's monotonic clock
         self._compiled: Any = None
+        self._rival: RivalKernel | None = None
         self._seconds: dict[str, float] = {}
         self._latencies: dict[Role, Latency] = {}
         self._baselines_out: torch.Tensor | None = None
@@ -84,12 +88,12 @@ class Run:
         self._checks = Checks(self._request, expected, self._send)
         self._inputs = inputs
         self._out = torch.full_like(inputs.q, float("nan"))
-        baseline = make_baseline(self._request.sdpa, problem, inputs) if self._request.sdpa != "none" else None
+        baseline = self._made_baseline(inputs)
 
         self._phase("compiling and checking the kernel" if self._mode == "cuda" else "checking the kernel")
         self._check_kernel()
         if baseline is not None:
-            self._phase(f"checking {baseline_text(self._request.sdpa)}")
+            self._phase(f"checking {asked_baseline_text(self._request)}")
             self._check_baseline(baseline)
 
         launches: dict[Role, Launch] = {"kernel": self._launch}
@@ -101,6 +105,13 @@ class Run:
         self._look_into(launches)
         if self._request.keep_tensors:
             self._send_tensors(inputs)
+
+    def _made_baseline(self, inputs: Inputs) -> Baseline | None:
+        request = self._request
+        if request.rival is not None:
+            self._rival = RivalKernel(request.rival, request.problem, inputs, self._info)
+            return self._rival
+        return make_baseline(request.sdpa, request.problem, inputs) if request.has_baseline else None
 
     def _phase(self, text: str) -> None:
         self._stop.check()
@@ -140,13 +151,18 @@ class Run:
 
     def _check_kernel(self) -> None:
         with self._breakable():
-            self._compiled, self._seconds["kernel"] = _timed_once(self._launch, self._mode)
+            self._compiled, self._seconds["kernel"] = timed_once(self._launch, self._mode)
         self._checks.check("kernel", self._variant.name, self._out)
         error = self._checks.found["kernel"].error
         self._watch.say(caveats_of(self._request, self._mode, self._provenance, self._tile, error))
 
     def _check_baseline(self, baseline: Baseline) -> None:
         problem = self._problem
+        if self._rival is not None:
+            with self._breakable():
+                out, self._seconds["baseline"] = timed_once(self._rival, self._mode)
+            self._checks.check("baseline", self._rival.name, self._rival.ordered(out))
+            return
         if baseline.note:
             self._send(Log(baseline.note))
         if problem.blind_rows:
@@ -156,7 +172,7 @@ class Run:
                     f"gives 0 there; PyTorch documents NaN, so these rows of the baseline are not compared.\n"
                 )
             )
-        out, self._seconds["baseline"] = _timed_once(baseline, self._mode)
+        out, self._seconds["baseline"] = timed_once(baseline, self._mode)
         self._checks.check("baseline", "sdpa", baseline.ordered(out), baseline.backend, problem.blind_rows)
 
     def _time(self, launches: dict[Role, Launch]) -> None:
@@ -205,7 +221,8 @@ class Run:
         is_warm = time.perf_counter() - self._timed_until < WARM_S
         for role, latency in tuple(self._latencies.items()):
             self._phase(f"profiling the {role}")
-            key = (self._request.sdpa, self._problem) if role == "baseline" else None
+            is_sdpa = role == "baseline" and self._rival is None
+            key = (self._request.sdpa, self._problem) if is_sdpa else None
             looked = self._looks.at(launches[role], latency, self._gpu, self._send, self._stop, is_warm, key)
             is_warm = True
             if looked is not latency:
@@ -214,7 +231,7 @@ class Run:
     def _measured(self, role: Role, latency: Latency) -> None:
         """Send the measurement of `role`, which takes the place of one that was sent before."""
         self._latencies[role] = latency
-        check, is_kernel = self._checks.found[role], role == "kernel"
+        check, launched = self._checks.found[role], self._launched(role)
         backend = check.backend
         if backend in SDPA_BACKENDS:
             backend = proven_backend(backend, latency.kernel_names, self._send)
@@ -225,11 +242,18 @@ class Run:
             latency=latency,
             error=check.error,
             backend=backend,
-            tile=self._tile if is_kernel else None,
-            precision=self._request.precision if is_kernel else "",
-            resources=_resources(self._compiled) if is_kernel else None,
+            tile=launched[0] if launched is not None else None,
+            precision=launched[1] if launched is not None else "",
+            resources=resources_of(launched[2]) if launched is not None else None,
         )
         self._send(Measured(measurement))
+
+    def _launched(self, role: Role) -> tuple[TileConfig, str, Any] | None:
+        """The tile, the precision and what Triton compiled of `role`; None of SDPA, which has none of these."""
+        if role == "kernel":
+            return self._tile, self._request.precision, self._compiled
+        rival = self._rival
+        return None if rival is None else (rival.tile, rival.precision, rival.compiled)
 
     def _recheck(self, baseline: Baseline | None) -> None:
         """Check what the timing left, and the output of two more launches of each."""
@@ -286,20 +310,3 @@ class Run:
     def _send_tensors(self, inputs: Inputs) -> None:
         tensors = (inputs.q, inputs.k, inputs.v, self._out)
         self._send(Tensors(*(t.flatten(0, 1).float().cpu().numpy() for t in tensors)))
-
-
-def _timed_once(launch: Launch, mode: str) -> tuple[Any, float]:
-    """What one launch returns, and how many seconds it took on the host's clock."""
-    began = time.perf_counter()
-    result = launch()
-    if mode == "cuda":
-        torch.cuda.synchronize()
-    return result, time.perf_counter() - began
-
-
-def _resources(compiled: Any) -> Resources | None:
-    """Registers, spills and shared memory of a compiled kernel; None where Triton did not compile."""
-    registers = getattr(compiled, "n_regs", None)
-    if registers is None:
-        return None
-    return Resources(int(registers), int(compiled.n_spills), int(compiled.metadata.shared))

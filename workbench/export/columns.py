@@ -23,6 +23,7 @@ from workbench.run.measurement import ErrorStats, Latency, Measurement, Role
 from workbench.run.record import RunRecord
 from workbench.run.request import Problem, RunRequest
 from workbench.stats.summary import Interval, Ratio
+from workbench.words.names import rival_text
 from workbench.words.remarks import remarks_of
 from workbench.words.results import NOT_PAIRED, PAIRED, state_text
 from workbench.words.times import figure_text, modes_text
@@ -101,10 +102,19 @@ def _bounded(value: float) -> float | None:
 
 
 def _ratio() -> Iterator[Column]:
-    yield _of(comparable_ratio, "SDPA / kernel", float, lambda ratio: ratio.baseline_over_kernel)
+    yield _of(_sdpa_ratio, "SDPA / kernel", float, lambda ratio: ratio.baseline_over_kernel)
+    yield _of(_rival_ratio, "rival / kernel", float, lambda ratio: ratio.baseline_over_kernel)
     yield _of(_bounded_ratio, "ratio low", float, lambda ratio: ratio.low)
     yield _of(_bounded_ratio, "ratio high", float, lambda ratio: ratio.high)
     yield Column("ratio low to high is", str, _ratio_kind)
+
+
+def _sdpa_ratio(record: RunRecord) -> Ratio | None:
+    return comparable_ratio(record) if record.started.request.rival is None else None
+
+
+def _rival_ratio(record: RunRecord) -> Ratio | None:
+    return comparable_ratio(record) if record.started.request.rival is not None else None
 
 
 def _bounded_ratio(record: RunRecord) -> Ratio | None:
@@ -186,7 +196,25 @@ def _both_roles() -> Iterator[Column]:
     """The kernel's columns, and the same of SDPA after them."""
     yield from _of_role("kernel")
     yield Column("SDPA backend", str, lambda record: record.backend)
-    yield from (Column(f"SDPA {column.name}", column.kind, column.find) for column in _of_role("baseline"))
+    for column in _of_role("baseline"):
+        yield Column(f"SDPA {column.name}", column.kind, partial(_of_sdpa, column.find))
+    yield Column("rival", str, _rival)
+    yield _of(_rival_measured, "rival time (µs)", float, lambda found: found.latency.figure_us)
+    yield _of(_rival_measured, "rival max error", float, lambda found: found.error.max_abs)
+
+
+def _of_sdpa(find: Callable[[RunRecord], Any], record: RunRecord) -> Any:
+    """What `find` gives of the baseline where that is SDPA, and no other kernel."""
+    return find(record) if record.started.request.rival is None else None
+
+
+def _rival(record: RunRecord) -> str | None:
+    rival = record.started.request.rival
+    return None if rival is None else rival_text(rival)
+
+
+def _rival_measured(record: RunRecord) -> Measurement | None:
+    return record.measurement("baseline") if record.started.request.rival is not None else None
 
 
 def _states() -> Iterator[Column]:

@@ -79,9 +79,19 @@ TRACE_ROWS = {
 
 
 @dataclass(frozen=True)
+class Rival:
+    """What a kernel is held against in place of SDPA: another kernel, tile or precision, on the same problem."""
+
+    kernel: str
+    tile: TileConfig
+    precision: str = EXACT
+
+
+@dataclass(frozen=True)
 class RunRequest:
     """One run of a kernel and, unless `sdpa` is "none", of PyTorch's SDPA beside it.
 
+    With a `rival` that one is the baseline, and SDPA is not measured: `sdpa` is "none". Both are timed in turns.
     `auto_tile` names the fields of `tile` that the engine is to choose for its device, by `KernelSpec.default_tile`,
     unless the kernel keeps its tile; the request in `Started` has what it chose, and none left to choose. So it is with
     the `protocol`, which is the device's usual one unless it is named.
@@ -107,6 +117,12 @@ class RunRequest:
     max_seconds: float = 5.0
     max_samples: int = 20_000
     trace_rows: str = "worst"
+    rival: Rival | None = None
+
+    @property
+    def has_baseline(self) -> bool:
+        """Whether the kernel is held against anything."""
+        return self.sdpa != "none" or self.rival is not None
 
 
 def put(request: RunRequest, name: str, value: object) -> RunRequest:

@@ -15,6 +15,7 @@ from math import sqrt
 import numpy as np
 
 from workbench.stats.arrays import FloatArray, IntArray
+from workbench.stats.student import normal_below, student_quantile
 
 # Few blocks are long, and so outlast what correlates launches; fewer still would widen every interval noticeably
 # (Student's t for 15 degrees of freedom is 9% above the normal quantile).
@@ -76,9 +77,7 @@ def _draws(count: int, seed: int) -> FloatArray:
 
 def expanded_tail(confidence: float, count: int, freedom: float) -> float:
     """The percentile, as a share, at which the interval of `count` blocks must end."""
-    from scipy.special import ndtr, stdtrit
-
-    return float(ndtr(sqrt(count / (count - 1)) * stdtrit(freedom, (1 - confidence) / 2)))
+    return normal_below(sqrt(count / (count - 1)) * student_quantile((1 - confidence) / 2, freedom))
 
 
 def dependence(values: FloatArray) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from kernels.plain.tiles import AUTO_SPLITS, TileConfig
 from workbench.run.events import Started
 from workbench.run.measurement import Measurement, Role
 from workbench.run.record import RunRecord
-from workbench.run.request import Problem
+from workbench.run.request import Problem, Rival, RunRequest
 
 OTHER_BASELINES = {"flex": "FlexAttention", "flash_attn": "flash_attn 2", "flash_attn_3": "flash_attn 3"}
 
@@ -72,17 +72,29 @@ def baseline_text(choice: str) -> str:
     return OTHER_BASELINES.get(choice, "SDPA")
 
 
+def rival_text(rival: Rival) -> str:
+    """A rival by its kernel, precision and tile."""
+    return f"{kernel_text(rival.kernel, rival.precision)} {tile_text(rival.tile)}"
+
+
+def asked_baseline_text(request: RunRequest) -> str:
+    """What a request wants the kernel held against."""
+    return baseline_text(request.sdpa) if request.rival is None else rival_text(request.rival)
+
+
 def named(role: Role, record: RunRecord) -> str:
-    """A role of a run in a word or two: the baseline is SDPA, or another attention by its own name."""
+    """A role of a run in a word or two: the baseline is SDPA, or another attention or kernel by its own name."""
     if role == "kernel":
         return "kernel"
+    if record.started.request.rival is not None:
+        return rival_text(record.started.request.rival)
     measurement = record.measurement(role)
     return baseline_text(measurement.backend if measurement is not None else record.started.request.sdpa)
 
 
 def implementation_text(measurement: Measurement) -> str:
     """Who was measured: the kernel with its precision and tile, the baseline with the backend that SDPA took."""
-    if measurement.role == "baseline":
+    if measurement.role == "baseline" and measurement.tile is None:
         taken = measurement.backend
         return OTHER_BASELINES.get(taken) or f"SDPA {taken}".rstrip()
     name = kernel_text(measurement.implementation, measurement.precision)

@@ -35,4 +35,4 @@ def play_host_clock(patch: pytest.MonkeyPatch, us: float) -> None:
     """Let every launch that is timed by the host's clock take `us` microseconds, also the one that is checked."""
     for module in ("measure", "samplers"):
         patch.setattr(f"workbench.engine.timing.{module}.HostClock", lambda: PlayedClock(us))
-    patch.setattr("workbench.engine.steps._timed_once", lambda launch, mode: (launch(), us / 1e6))
+    patch.setattr("workbench.engine.steps.timed_once", lambda launch, mode: (launch(), us / 1e6))

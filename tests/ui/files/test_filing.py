@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pytestqt.qtbot import QtBot
 
+from tests.patience import LIMIT_MS
 from tests.samples import make_record
 from tests.ui.conftest import MakeWindow
 from workbench.run.request import Problem
@@ -71,7 +73,7 @@ def test_a_recording_of_nothing_is_refused_in_a_line(
 
 @pytest.mark.parametrize("entry", ["Save session as…", "Save as recording…", "Picture of the window…"])
 def test_a_dialog_begins_in_the_folder_where_the_last_one_ended(
-    make_test_window: MakeWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str
+    qtbot: QtBot, make_test_window: MakeWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str
 ) -> None:
     Session(tmp_path / "kept.tilescope").add(make_record(1, Problem(16, 32, 8)))
     window = make_test_window("kept.tilescope")
@@ -84,8 +86,10 @@ def test_a_dialog_begins_in_the_folder_where_the_last_one_ended(
         return tmp_path / "there" / Path(suggestion).name
 
     monkeypatch.setattr("workbench.ui.files.filing.ask_where_to_save", ask)
-    for _ in range(2):
+    for count in (1, 2):
         trigger(window, entry)
+        qtbot.waitUntil(lambda count=count: len(suggested) == count, timeout=LIMIT_MS)  # type: ignore[misc]
+        qtbot.waitUntil((tmp_path / "there" / suggested[0].name).is_file, timeout=LIMIT_MS)
     assert suggested[1].parent == tmp_path / "there" and suggested[0].name == suggested[1].name
     assert (tmp_path / "there" / suggested[1].name).is_file()
 

@@ -22,6 +22,7 @@ from workbench.run.request import RunRequest
 from workbench.stats.arrays import FloatArray
 from workbench.stats.modes import find_modes
 from workbench.stats.summary import Ratio, find_drift, median_interval, paired_ratio, unseen_by
+from workbench.words.names import asked_baseline_text
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def _prepared(
         try:
             samplers[role].prepare(stop)
         except CaptureError as error:
-            name = f"kernel {request.kernel}" if role == "kernel" else f"sdpa {request.sdpa}"
+            name = f"kernel {request.kernel}" if role == "kernel" else asked_baseline_text(request)
             raise CaptureError(f"{name}: {error}") from error
     return samplers
 

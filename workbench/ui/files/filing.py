@@ -9,8 +9,9 @@ from PyQt6.QtGui import QImage
 from PyQt6.QtWidgets import QFileDialog, QWidget
 
 from workbench.run.session import SUFFIX, SessionError
-from workbench.ui.files.pictures import PictureError, copy_picture, save_picture
+from workbench.ui.files.pictures import copy_picture
 from workbench.ui.files.recent import FileKind, Recent
+from workbench.ui.files.taking import PictureWriter
 from workbench.ui.notices.notice import Kind, Notice, Topic
 from workbench.ui.theme import ASSETS
 
@@ -25,6 +26,8 @@ class Filing:
         self._recent = recent
         self._say = say
         self._tell = tell
+        self._writer = PictureWriter(parent)
+        self._writer.written.connect(self._on_written)
 
     def choose(self, kind: FileKind, first: Path, open_file: Callable[[Path], object]) -> None:
         """Ask for a session or a recording, where the last one was or in `first`, and open it."""
@@ -47,14 +50,21 @@ class Filing:
         copy_picture(image)
         self._say("The picture is on the clipboard")
         path = self._where(FileKind.PICTURE, "Save picture", name, "Pictures (*.png *.jpg)")
-        if path is not None and self.do(lambda: save_picture(image, path)):
+        if path is not None:
+            self._writer.write(image, path)
+
+    def _on_written(self, path: Path, problem: str) -> None:
+        if problem:
+            self._tell(Notice(Kind.ERROR, Topic.FILE, problem))
+        else:
+            self._tell(Topic.FILE)
             self._say(f"The picture is on the clipboard and in {path}")
 
     def do(self, action: Callable[[], object]) -> bool:
         """Do `action`, which makes what was said of another file old; if a file stands in its way, say so."""
         try:
             action()
-        except (SessionError, PictureError) as error:
+        except SessionError as error:
             self._tell(Notice(Kind.ERROR, Topic.FILE, str(error)))
             return False
         self._tell(Topic.FILE)

@@ -126,7 +126,7 @@ _MEASURING = (
     FieldSpec("protocol", "Protocol", "", PROTOCOL_TIP, partial(Choice, PROTOCOL_TIPS)),
     FieldSpec("max_seconds", "at most", "seconds", MAX_SECONDS_TIP, SecondsField),
     FieldSpec("device", "Device", "", "Where it runs.", partial(Choice, DEVICE_TIPS)),
-    FieldSpec("trace_rows", "rows", "", TRACE_TIP, partial(Choice, TRACE_ROWS), beside=True),
+    FieldSpec("trace_rows", "Traced", "", TRACE_TIP, partial(Choice, TRACE_ROWS)),
     FieldSpec("rtol", "rtol", "× value", f"Tolerance relative to the float64 value. {TOLERANCE_TIP}", FloatField),
     FieldSpec(
         "atol", "atol", "", f"Tolerance beside that, for values near 0. {TOLERANCE_TIP}", FloatField, beside=True

@@ -185,7 +185,8 @@ def _comparison(record: RunRecord) -> dict[str, Line]:
     color = "text" if result.is_level or result.baseline_over_kernel < 1 else "good"
     level = " The interval contains 1: which one is faster is open." if result.is_level else ""
     value = comparison_text(result, named("baseline", record))
-    tooltip = f"SDPA / kernel {number(result.baseline_over_kernel)}. {PAIRED_TIP if paired else FIGURES_TIP}{level}"
+    quotient = f"{named('baseline', record)} / kernel {number(result.baseline_over_kernel)}"
+    tooltip = f"{quotient}. {PAIRED_TIP if paired else FIGURES_TIP}{level}"
     caption, short = bounds_text(result, paired), bounds_text(result, paired, short=True)
     return {"ratio": Line(caption, value, color, tooltip, short_caption=short)}
 

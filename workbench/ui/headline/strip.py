@@ -13,6 +13,7 @@ from workbench.run.record import RunRecord
 from workbench.ui.headline.findings import Method, method_of
 from workbench.ui.headline.lines import STARTING, idle_line, lines_of
 from workbench.ui.headline.method import MethodRow
+from workbench.ui.headline.reference import ReferenceChip
 from workbench.ui.text.elided import Block
 from workbench.ui.theme import Theme
 from workbench.words.names import source_text
@@ -40,6 +41,7 @@ class Headline(QWidget):
         self._ready: Ready | None = None
         self._progress = STARTING
         self._stale = False
+        self._beside = ReferenceChip()
         self._since = 0.0
         self._blocks = {name: Block() for name in ("state", "kernel", "baseline", "ratio", "error")}
         self._blocks["detail"] = Block(scale=1)
@@ -82,6 +84,8 @@ class Headline(QWidget):
             self._progress = STARTING
         if isinstance(change, Progress):
             self._progress = change
+        if change is None or isinstance(change, Finished | Failed):
+            self._beside.look_at(run)
         if change is None or isinstance(change, Started):
             self._since = perf_counter()
         if change is None or isinstance(change, Started | Finished | Failed):
@@ -98,9 +102,14 @@ class Headline(QWidget):
         """Learn which device the engine is on."""
         self._ready, self._stale = ready, True
 
+    def set_reference(self, reference: RunRecord | None) -> None:
+        """Hold the run shown against `reference` as well from now on; None: against none."""
+        self._beside.set_reference(reference)
+        self._stale = True
+
     def tick(self) -> bool:
         """Show what has changed; says whether anything had."""
-        changed, self._stale = self._stale, False
+        changed, self._stale = self._beside.tick() or self._stale, False
         if changed:
             self._show()
         return changed
@@ -142,6 +151,7 @@ class Headline(QWidget):
                 block.set_note(line.note, line.short_note, muted, line.tooltip)
         self._row.show_method(method_of(run) if run is not None else Method(), muted)
         self._row.show_source(source_text(run) if run is not None else "", muted)
-        self.chips.set_chips(remarks_of(run) if run is not None else ())
+        beside = (self._beside.remark,) if self._beside.remark is not None else ()
+        self.chips.set_chips((*beside, *remarks_of(run)) if run is not None else ())
         self._row.place()
         self.setAccessibleName(self.text())

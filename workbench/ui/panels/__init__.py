@@ -4,6 +4,7 @@ A new panel is one file or folder here and one line in PANELS; its name, title, 
 """
 
 from workbench.ui.panels.bases.panel import Panel
+from workbench.ui.panels.compare.panel import ComparePanel
 from workbench.ui.panels.error.panel import ErrorPanel
 from workbench.ui.panels.latency.panel import LatencyPanel
 from workbench.ui.panels.log import LogPanel
@@ -13,6 +14,7 @@ from workbench.ui.panels.softmax.panel import SoftmaxPanel
 
 PANELS: tuple[type[Panel], ...] = (
     LatencyPanel,
+    ComparePanel,
     SoftmaxPanel,
     ErrorPanel,
     RooflinePanel,

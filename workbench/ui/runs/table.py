@@ -15,6 +15,7 @@ from workbench.export.files import tsv_text
 from workbench.run.kept.marks import Marks
 from workbench.run.record import RunKey, RunRecord
 from workbench.ui.places import Place
+from workbench.ui.runs.choice import Choice
 from workbench.ui.runs.columns import COLUMNS
 from workbench.ui.runs.filter_line import FilterLine
 from workbench.ui.runs.header import Header
@@ -71,6 +72,8 @@ class ResultsTable(QWidget):
     settingsRequested = pyqtSignal(object)  # RunRequest
     filterChanged = pyqtSignal()
     exportRequested = pyqtSignal()
+    recordsChosen = pyqtSignal(object)  # tuple[RunRecord, ...], in the order of choosing
+    referenceRequested = pyqtSignal(object)  # RunRecord
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -220,6 +223,7 @@ class ResultsTable(QWidget):
         selection = view.selectionModel()
         assert selection is not None
         selection.currentRowChanged.connect(self._announce)
+        Choice(view, lambda row: self._in_rows([row])[0]).changed.connect(self.recordsChosen)
         self._style_rows()
         self._make_actions()
         layout = QVBoxLayout(self)
@@ -237,9 +241,10 @@ class ResultsTable(QWidget):
         rows.setDefaultSectionSize(self.fontMetrics().height() + 8)
 
     def _make_actions(self) -> None:
-        self._use, self._copy_some, self._copy_all, self._export = (
-            QAction(text, self) for text in ("Use these settings", "Copy", "Copy all", "Export…")
+        self._use, self._refer, self._copy_some, self._copy_all, self._export = (
+            QAction(text, self) for text in ("Use these settings", "Set as reference", "Copy", "Copy all", "Export…")
         )
+        self._refer.triggered.connect(lambda: self.referenceRequested.emit(self.selected()))
         self._export.triggered.connect(self.exportRequested)
         self._copy_line = QAction("Copy as command line", self)
         self._copy_line.triggered.connect(self.copy_lines)
@@ -264,11 +269,11 @@ class ResultsTable(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._use.setEnabled(self.selected() is not None)
-        for action in (self._copy_some, self._copy_line):
+        for action in (self._refer, self._copy_some, self._copy_line):
             action.setEnabled(self.selected() is not None)
         for action in (self._copy_all, self._export):
             action.setEnabled(self._runs.rowCount() > 0)
-        menu.addActions([self._use, self._copy_line, self._copy_some, self._copy_all, self._export])
+        menu.addActions([self._use, self._refer, self._copy_line, self._copy_some, self._copy_all, self._export])
         if self.marking is not None:
             self.marking.refresh()
             menu.addSeparator()

@@ -45,10 +45,12 @@ def protocol_cell(record: RunRecord) -> Cell:
 
 
 def time_cell(record: RunRecord, role: Role) -> Cell:
-    """The protocol's own figure; what is not GPU time says so in the kernel's cell itself."""
+    """The protocol's own figure; what is not GPU time says so in the kernel's cell itself. A rival is no SDPA."""
     measurement = record.measurement(role)
+    if role == "baseline" and (measurement is None or record.started.request.rival is not None):
+        return missing_cell(3)
     if measurement is None:
-        return ended_cell(record) if role == "kernel" else missing_cell(3)
+        return ended_cell(record)
     latency, device = measurement.latency, record.started.device
     us, interval = latency.figure_us, interval_range_text(latency)
     known = f"; {INTERVAL_TIP} {interval}" if interval else ""
@@ -136,7 +138,8 @@ def ratio_cell(record: RunRecord) -> Cell:
         f"{comparison_text(r, baseline)}: {bounds}, {how}"
         f"{level}\n{kernel.latency.protocol} protocol"
     )
-    return Cell(against_text(r), r.baseline_over_kernel, (*numbers, PAIRED if paired else NOT_PAIRED), tooltip)
+    text = against_text(r) if record.started.request.rival is None else comparison_text(r, baseline)
+    return Cell(text, r.baseline_over_kernel, (*numbers, PAIRED if paired else NOT_PAIRED), tooltip)
 
 
 def warnings_cell(record: RunRecord) -> Cell:

@@ -13,19 +13,23 @@ from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
 from workbench.ui.text.spans import colored, swatch_spans
 from workbench.ui.theme import Theme
-from workbench.words.names import baseline_text, kernel_text
+from workbench.words.names import baseline_text, kernel_text, rival_text, tile_text
 from workbench.words.results import failure_words, remedy_text
 
 LONGEST_MESSAGE = 700  # characters; the log holds the rest
 
 
 def kernel_title(request: RunRequest | None) -> str:
-    """How the kernel of `request` is named in legends."""
+    """How the kernel of `request` is named in legends: beside a rival with its tile, which may be all that differs."""
+    if request is not None and request.rival is not None:
+        return f"{kernel_text(request.kernel, request.precision)} {tile_text(request.tile)}"
     return f"{kernel_text(request.kernel, request.precision)} kernel" if request else "kernel"
 
 
 def baseline_title(request: RunRequest | None, backend: str) -> str:
-    """How SDPA is named in legends: with the backend it really took, else the one asked for."""
+    """How SDPA is named in legends: with the backend it really took, else the one asked for; or the rival."""
+    if request is not None and request.rival is not None:
+        return rival_text(request.rival)
     chosen = backend or (request.sdpa if request else "")
     name = baseline_text(chosen)
     return f"{name} ({chosen})" if chosen and name == "SDPA" else name

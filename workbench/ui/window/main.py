@@ -18,8 +18,9 @@ from workbench.run.request import RunRequest
 from workbench.ui.files.exporting import Exporting
 from workbench.ui.files.filing import Filing
 from workbench.ui.files.names import picture_name
-from workbench.ui.files.pictures import DEFAULT_SCALE, take_picture
+from workbench.ui.files.pictures import DEFAULT_SCALE, exhausted, picture_steps
 from workbench.ui.files.recent import FileKind, Recent
+from workbench.ui.files.taking import PictureTaker, Steps
 from workbench.ui.form.controls import Controls
 from workbench.ui.notices.bar import NoticeBar
 from workbench.ui.notices.notice import Topic
@@ -31,6 +32,7 @@ from workbench.ui.theme import Theme, apply_theme, load_theme
 from workbench.ui.window import help as help_texts
 from workbench.ui.window.actions import Actions
 from workbench.ui.window.ceilings import CeilingsControl
+from workbench.ui.window.comparing import Comparing
 from workbench.ui.window.control import RunControl
 from workbench.ui.window.editing import Editing
 from workbench.ui.window.first_run import FirstRun
@@ -190,12 +192,14 @@ class MainWindow(QMainWindow):
         self._areas = Areas(self, self.docks.named(), self.headline)
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
+        self._pictures = PictureTaker(self._frames, self)
         self._runs = RunControl(self, self.controls, self._worker, self._commands)
         self._editing = Editing(self, self._commands, self.controls, self._voice.say)
         self._first = FirstRun(self.controls, self._runs, self._library)
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._voice.say)
         setup = self.docks.dock(self.controls.name)
         self._resume = Resume(self._settings, self._library, recent)
+        self._comparing = Comparing(self.results, self._stage, self.docks, self._runs.submit, self._library.load)
         self._shown = ShownRun(self, self._library, self.results, self._stage, self.controls, setup, self._voice)
         self._files = OpenFiles(self, self._library, self._worker, self._shown, self._filing, recent, self._voice)
         history = self._editing.undo
@@ -330,18 +334,24 @@ class MainWindow(QMainWindow):
     def picture_of(self, widget: QWidget, scale: float = DEFAULT_SCALE) -> QImage:
         """A picture of this window, or of one panel, whose run is said below it."""
         self.flush()
+        return exhausted(self._picture(widget, scale))
+
+    def _picture(self, widget: QWidget, scale: float = DEFAULT_SCALE) -> Steps:
+        """The same in steps, of which the first draw what has changed."""
+        while self._stage.draw_next():
+            yield
         caption: tuple[str, ...] = ()
         if widget is self.results:
             widget, caption = self.results.whole(scale)
         if isinstance(widget, Panel):
             widget.draw_now()  # it may be behind another tab
             caption = self._stage.caption(widget.name)
-        return take_picture(widget, scale, caption)
+        return (yield from picture_steps(widget, scale, caption))
 
     def _save_picture_of(self, widget: Docked | QMainWindow) -> None:
         assert isinstance(widget, QWidget)
         name = picture_name(self._stage.run, "" if widget is self else widget.objectName())
-        self._filing.save_picture(self.picture_of(widget), name)
+        self._pictures.take(self._picture(widget), lambda image: self._filing.save_picture(image, name))
 
     def _save(self, kind: FileKind) -> None:
         save = partial(self.save_session, as_recording=kind is FileKind.RECORDING)

@@ -117,7 +117,7 @@ class ErrorPanel(MapPanel):
         self.stats.set_spans(*summary_spans(checked, beside, self.problem), tooltip=tip)
         self.kernel_button.setEnabled(run.check("kernel") is not None)
         self.baseline_button.setEnabled(baseline is not None)
-        self.baseline_button.setText(baseline.backend if baseline and baseline.backend in OTHER_BASELINES else "SDPA")
+        self.baseline_button.setText(_button_text(run, baseline))
         self._show_legend(checked)
         if checked.error_map is None:
             self.head_box.hide()
@@ -194,3 +194,10 @@ def _largest_finite(row_max: FloatArray, column_max: FloatArray, errors: FloatAr
         if finite.size:
             return float(finite.max())
     return 0.0
+
+
+def _button_text(run: RunRecord, baseline: Checked | None) -> str:
+    """What the button that shows the baseline's error is called, in a word."""
+    if run.started.request.rival is not None:
+        return "Rival"
+    return baseline.backend if baseline is not None and baseline.backend in OTHER_BASELINES else "SDPA"

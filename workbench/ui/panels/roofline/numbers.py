@@ -12,7 +12,7 @@ from workbench.run.events import Started
 from workbench.run.kept.runs import having
 from workbench.run.measurement import Measurement, Role
 from workbench.run.record import RunRecord
-from workbench.words.names import implementation_text, kernel_text, problem_text
+from workbench.words.names import asked_baseline_text, implementation_text, kernel_text, problem_text
 
 MOST_POINTS = 200
 TERA = 1e12
@@ -179,7 +179,7 @@ def titled(role: Role, measurement: Measurement | None, started: Started) -> str
     if measurement is not None:
         return implementation_text(measurement)
     request = started.request
-    return kernel_text(request.kernel, request.precision) if role == "kernel" else "SDPA"
+    return kernel_text(request.kernel, request.precision) if role == "kernel" else asked_baseline_text(request)
 
 
 def extent(points: Iterable[Point], ceilings: Ceilings | None) -> tuple[float, float, float, float]:
