@@ -17,6 +17,7 @@ take() { # NAME, and options of `screenshot`
 shapes="--session assets/recordings/h200-article-shapes.tilescope --run 13"
 take window-h200-dark $shapes --size 1440x900
 take runs-h200-dark $shapes --size 1440x900 --panel results
+take compare-h200-dark $shapes --size 1440x900 --panel compare --compare 13,12
 take latency-h200-dark $shapes --size 1440x900 --panel latency
 take error-h200-dark $shapes --size 1440x900 --panel error
 take softmax-h200-dark $shapes --size 1440x900 --panel softmax

@@ -83,6 +83,12 @@ from workbench.cli.entry import FUNCTIONS
             "run is 99; h200-article-shapes.tilescope has 1",
         ),
         (("screenshot", "p.png", "--run", "1"), "--run 1 goes with --session"),
+        (("screenshot", "p.png", "--compare", "1,2"), "--compare goes with --session"),
+        (
+            ("screenshot", "p.png", "--session", RECORDING, "--compare", "1"),
+            "--compare names 1 runs; allowed are 2 to 6",
+        ),
+        (("screenshot", "p.png", "--session", RECORDING, "--compare", "1,99"), "run is 99; h200-article-shapes"),
         (("screenshot", "p.png", "--panel", "nope"), "panel is 'nope'; allowed are controls, latency"),
         (("run", "--time-limit", "nan"), "time limit is nan s"),
         (("run", "--preset", "tiny", "--session", RECORDING), "is a recording"),

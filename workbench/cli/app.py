@@ -117,6 +117,8 @@ def take_screenshot(request: RunRequest, options: argparse.Namespace, hints: Seq
             # What runs here, and that nothing does, is nothing of a run that was recorded elsewhere.
             window.status.setVisible(options.session is None)
             record = _record_for(window, request, options.session, options.run, options.panel)
+            if options.compare is not None:
+                _compare(window, options.session, options.compare)
             status = _picture(app, window, record, options)
             for line in hints:
                 note(line)
@@ -236,6 +238,19 @@ def _name_kernels(window: MainWindow) -> None:
         note(f"what the kernel requests is not known: {ready.message}")
     else:
         memory.hear(ready)
+
+
+def _compare(window: MainWindow, recording: Path, spans: Sequence[tuple[int, int]]) -> None:
+    """Let the compare panel show the recording's runs in `spans`. Raises UsageError if one is not there."""
+    from workbench.ui.panels.compare.panel import LEAST_RUNS, MOST_RUNS, ComparePanel
+
+    numbers = list(dict.fromkeys(number for first, last in spans for number in range(first, last + 1)))
+    if not LEAST_RUNS <= len(numbers) <= MOST_RUNS:
+        raise UsageError(f"--compare names {len(numbers)} runs; allowed are {LEAST_RUNS} to {MOST_RUNS}")
+    panel = window.widget(ComparePanel.name)
+    assert isinstance(panel, ComparePanel)
+    with refusing(SessionError):
+        panel.choose([_recorded_run(recording, number) for number in numbers])
 
 
 def _recorded_run(recording: Path, run_id: int) -> RunRecord:

@@ -98,6 +98,8 @@ def _check_recording_alone(options: argparse.Namespace) -> None:
     if options.session is None:
         if options.run is not None:
             raise UsageError(f"--run {options.run} goes with --session, which has the runs to choose from")
+        if options.compare is not None:
+            raise UsageError("--compare goes with --session, which has the runs to choose from")
         return
     for name, flag in flags().items():
         if getattr(options, name, None) is not None:

@@ -117,6 +117,9 @@ def _add_screenshot_options(shot: argparse.ArgumentParser) -> None:
     add_request_options(shot)
     _add_window_options(shot, argparse.SUPPRESS)
     shot.add_argument("--run", type=int, metavar="N", help="which run of --session (default: the last finished)")
+    shot.add_argument(
+        "--compare", type=_run_numbers, metavar="IDS", help="runs of --session for the compare panel: 3,5"
+    )
     shot.add_argument("--panel", metavar="NAME", help=_PanelNames("only this panel: %(names)s"))
     shot.add_argument("--scale", type=float, default=2.0, metavar="X", help="pixels per unit, 0.5 to 4 (default 2)")
 
