@@ -19,7 +19,7 @@ from workbench.run.environment import DeviceInfo, Provenance
 from workbench.run.events import CeilingsMeasured, Failed, Measured, Progress, Ready
 from workbench.run.record import RunRecord
 from workbench.run.request import Problem, RunRequest
-from workbench.ui.panels.roofline.numbers import notes_texts
+from workbench.ui.panels.roofline.numbers import EarlierPoints, notes_texts
 from workbench.ui.panels.roofline.panel import MEASURE, RooflinePanel
 from workbench.ui.theme import load_theme
 
@@ -276,3 +276,12 @@ def test_theme_can_change_under_a_run(panel: RooflinePanel) -> None:
     panel.apply_theme(light)
     panel.tick()
     assert panel.view.now.points()[1].brush().color().name() == light.kernel
+
+
+def test_earlier_runs_are_read_some_at_a_time_until_all_are_there() -> None:
+    records = [replace(make_record(number, launches=5), run_id=number) for number in range(1, 8)]
+    earlier, counts = EarlierPoints(), list[int]()
+    while not counts or earlier.waits:
+        counts.append(len(earlier.of(records, None, "Test GPU", seconds=-1.0)))
+    assert counts == list(range(1, 8)) or counts == [*range(1, 8), 7]
+    assert [point.run for point in earlier.of(records, None, "Test GPU")] == [f"run {number}" for number in range(1, 8)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
+from time import perf_counter
 
 from workbench.analysis.numbers import TimeUnit, format_time
 from workbench.analysis.traffic import Floor, fits_cache, floor_time, least_bytes, size_text
@@ -56,20 +58,42 @@ def point_of(measurement: Measurement, run: str = "") -> Point | None:
     return Point(role, intensity, tflops, us, title, problem_text(problem), latency.protocol, run)
 
 
-def earlier_points(records: Sequence[RunRecord], shown: RunRecord | None, device: str) -> list[Point]:
-    """The kernels of other runs on the same device, the latest of them; a wrong result has no speed."""
-    points: list[Point] = []
-    for record in reversed(having(records, device=device)):
-        if len(points) == MOST_POINTS:
-            break
-        kernel = record.measurement("kernel")
-        is_other = record.started.device.name == device and (shown is None or record.key != shown.key)
-        if not is_other or kernel is None or record.is_wrong("kernel"):
-            continue
-        where = f", {record.source}" if record.source else ""
-        point = point_of(kernel, f"run {record.run_id}{where}")
-        points += [point] if point is not None else []
-    return points[::-1]
+class EarlierPoints:
+    """The kernels of other runs on a device, the latest of them; a wrong result has no speed.
+
+    Runs of a file are read for it, which takes a millisecond each: what is left when the time is up `waits`.
+    """
+
+    def __init__(self) -> None:
+        self.waits = False
+        self._reached = 0  # how many were looked at before the time was up
+
+    def of(
+        self, records: Sequence[RunRecord], shown: RunRecord | None, device: str, seconds: float = inf
+    ) -> list[Point]:
+        """Those that could be read in about `seconds`, the oldest first: one more at least than the last time."""
+        points: list[Point] = []
+        until, self.waits = perf_counter() + seconds, False
+        for seen, record in enumerate(reversed(having(records, device=device)), 1):
+            point = _point_of_other(record, shown, device)
+            points += [point] if point is not None else []
+            if len(points) == MOST_POINTS:
+                break
+            if seen > self._reached and perf_counter() > until:
+                self.waits, self._reached = True, seen
+                break
+        if not self.waits:
+            self._reached = 0
+        return points[::-1]
+
+
+def _point_of_other(record: RunRecord, shown: RunRecord | None, device: str) -> Point | None:
+    kernel = record.measurement("kernel")
+    is_other = record.started.device.name == device and (shown is None or record.key != shown.key)
+    if not is_other or kernel is None or record.is_wrong("kernel"):
+        return None
+    where = f", {record.source}" if record.source else ""
+    return point_of(kernel, f"run {record.run_id}{where}")
 
 
 def precision_of(measurement: Measurement) -> str:

@@ -16,10 +16,10 @@ from workbench.run.measurement import Role
 from workbench.run.record import RunRecord
 from workbench.ui.panels.bases.ceilings import CeilingsPanel
 from workbench.ui.panels.roofline.numbers import (
+    EarlierPoints,
     Point,
     ceilings_text,
     ceilings_tip,
-    earlier_points,
     floor_texts,
     floor_tip,
     notes_texts,
@@ -38,6 +38,7 @@ MEASURE = "Measure ceilings (about 3 s)"
 MEASURE_TIP = "How fast this GPU copies, and multiplies matrices in each number format; kept for later launches"
 EMPTY = Empty("Press Run (F5) to see how far the kernel is from what the device can do.", "Running.", "")
 INTERPRETED = "This run's times are the interpreter's, and a roofline is of GPU times."
+READ_SHARE = 0.5  # of a frame's budget, for earlier runs that are not read yet
 
 
 class RooflinePanel(CeilingsPanel):
@@ -50,6 +51,7 @@ class RooflinePanel(CeilingsPanel):
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._records: Sequence[RunRecord] = ()
+        self._earlier = EarlierPoints()
         self._measuring = ""  # what of the ceilings is being measured
         self.view = RooflinePlot(theme)
         self.kernel, self.baseline, self.about = SpanLine(), SpanLine(), SpanLine()
@@ -101,7 +103,10 @@ class RooflinePanel(CeilingsPanel):
         floor = floor_time(kernel.problem, precision, ceilings) if kernel is not None and ceilings is not None else None
         levels = roofs(ceilings, floor, precision) if ceilings is not None else []
         self.stack.show_plots()
-        self.view.show(ceilings, levels, [*earlier_points(self._records, self.run, device.name), *now])
+        earlier = self._earlier.of(self._records, self.run, device.name, READ_SHARE * self.budget_s)
+        self.view.show(ceilings, levels, [*earlier, *now])
+        if self._earlier.waits:
+            self.mark_stale()
 
     def _device(self) -> DeviceInfo | None:
         """The device of the shown run, else the engine's."""
