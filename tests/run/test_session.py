@@ -14,13 +14,13 @@ import pytest
 
 from kernels import VARIANTS, KernelVariant
 from kernels.plain.tiles import TileConfig
-from tests.samples import events_of, make_record, recorded_state
+from tests.samples import GPU, events_of, make_record, recorded_state
 from workbench.run.ceilings import Ceilings
 from workbench.run.device_state import COLUMNS, find_warnings
 from workbench.run.environment import Provenance
 from workbench.run.events import Checked, Comparison, Failed, Measured, Rechecked, Samples, TileStates
 from workbench.run.library import Library, without_maps
-from workbench.run.record import RunBuilder
+from workbench.run.record import RunBuilder, RunRecord
 from workbench.run.request import Problem, RunRequest
 from workbench.run.session import Session, SessionError
 from workbench.stats.arrays import FloatArray
@@ -81,7 +81,7 @@ def test_what_is_saved_as_a_recording_is_only_read_and_a_copy_goes_on(session: S
     session.add(make_record(1))
     library = Library(session)
     recording, copy = Session(tmp_path / "r.tilescope"), Session(tmp_path / "c.tilescope")
-    assert library.save_copy(recording.path, sealed=True) == 1 and library.save_copy(copy.path) == 1
+    assert library.save_copy(recording.path, sealed=True).runs == 1 == library.save_copy(copy.path).runs
     before = recording.path.read_bytes()
     with pytest.raises(SessionError, match="is a recording"):
         recording.add(make_record(2))
@@ -140,8 +140,7 @@ def test_the_ceilings_of_a_run_are_kept_with_it_and_must_be_rates(session: Sessi
     session.add(replace(record, started=replace(record.started, ceilings=known)))
     assert session.summaries()[0].started.ceilings == known
     session.add(replace(record, started=replace(record.started, ceilings=replace(known, copy_bytes_per_s=0.0))))
-    with pytest.raises(SessionError, match="damaged run 2: the device's ceilings are no rates"):
-        session.summaries()
+    assert "damaged run 2: the device's ceilings are no rates" in damage_of(session.summaries()[1])
 
 
 @pytest.mark.parametrize(
@@ -170,10 +169,11 @@ def test_a_run_that_cannot_be_is_refused_in_one_line(session: Session, pattern: 
         assert changed != text
         db.execute("update runs set record = ?", (changed,))
     db.close()
-    for read in (session.summaries, lambda: session.load(1)):
-        with pytest.raises(SessionError, match=f"runs.tilescope holds a damaged run 1: .*{words}") as refused:
-            read()
-        assert "\n" not in str(refused.value)
+    with pytest.raises(SessionError, match=f"runs.tilescope holds a damaged run 1: .*{words}") as refused:
+        session.load(1)
+    assert "\n" not in str(refused.value)
+    (listed,) = session.summaries()
+    assert damage_of(listed) == str(refused.value) and not listed.measured
 
 
 def test_rounds_begin_within_the_samples(session: Session) -> None:
@@ -223,6 +223,7 @@ def test_files_that_are_no_sessions_are_refused(tmp_path: Path) -> None:
         with pytest.raises(SessionError) as refused:
             Session(path, read_only=True).summaries()
         assert path.name in str(refused.value) and "\n" not in str(refused.value)
+        assert not any(raw in str(refused.value).replace(str(path), "") for raw in RAW_WORDS), refused.value
 
 
 def test_a_damaged_record_is_named(session: Session) -> None:
@@ -231,7 +232,71 @@ def test_a_damaged_record_is_named(session: Session) -> None:
         db.execute('update runs set record = \'{"$type": "Surprise"}\'')
     db.close()
     with pytest.raises(SessionError, match="Surprise"):
-        session.summaries()
+        session.load(1)
+
+
+# What becomes of a run's text in its file, as SQL: by another program, by a disk, by a hand.
+DAMAGES = {
+    "not text": "cast(x'fffe00' as text)",
+    "a blob": "x'fffe'",
+    "a number": "7",
+    "empty": "''",
+    "cut short": "substr(record, 1, 900)",
+    "no object": "'[1, 2]'",
+    "another object": """'{"$type": "Surprise"}'""",
+    "without what was asked for": """replace(record, '"started"', '"begun"')""",
+    "of deep nesting": """replace(hex(zeroblob(50000)), '00', '[')""",
+    "of another kind": """replace(record, '"measured": [', '"measured": [7, ')""",
+    "with a problem that cannot be": """replace(record, '"d": 64', '"d": -64')""",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_a_damaged_run_costs_no_other_one(session: Session, damage: str) -> None:
+    """Whatever happened to its row: the others are listed and can be opened, and it says in words what it is."""
+    for number in (1, 2, 3):
+        session.add(make_record(number, device=GPU))
+    with sqlite3.connect(session.path) as db:
+        db.execute(f"update runs set record = {damage} where id = 2")
+    db.close()
+    for runs in (session.summaries(), Library(session).records()):
+        assert [run.run_id for run in runs] == [1, 2, 3]
+        said = damage_of(runs[1])
+        assert said.startswith("runs.tilescope holds a damaged run 2: ") and "\n" not in said
+        assert not any(raw in said for raw in RAW_WORDS), said
+        assert runs[1].has_nothing and [bool(run.measured) for run in runs] == [True, False, True]
+    assert session.load(3).measured
+    with pytest.raises(SessionError, match="damaged run 2"):
+        session.load(2)
+
+
+def test_a_damaged_run_says_what_was_asked_for_where_that_can_be_read(session: Session) -> None:
+    record = session.add(make_record(1))
+    with sqlite3.connect(session.path) as db:
+        db.execute(f"update runs set record = {DAMAGES['of another kind']}")
+    db.close()
+    (damaged,) = session.summaries()
+    assert damaged.started.request == record.started.request and not damaged.is_unreadable
+
+
+def damage_of(record: RunRecord) -> str:
+    assert isinstance(record.end, Failed) and record.end.kind == "damaged"
+    return record.end.message
+
+
+RAW_WORDS = (
+    "sqlite",
+    "SQL",
+    "UTF-8",
+    "utf-8",
+    "codec",
+    "database",
+    "NoneType",
+    "object",
+    "Expecting",
+    "column",
+    "byte",
+)
 
 
 def test_a_field_of_a_later_version_is_left_out(session: Session) -> None:
@@ -332,7 +397,7 @@ def test_a_library_saves_its_own_runs_and_not_the_recordings(tmp_path: Path) -> 
     unsaved = make_record(1, tile=TileConfig(64, 64))
     library.add(unsaved, saved=False)
     target = tmp_path / "copy.tilescope"
-    assert library.save_copy(target) == 1
+    assert library.save_copy(target).runs == 1
     copy = Session(target).load(1)
     assert copy.started.request.tile == TileConfig(64, 64)
     assert copy.states is not None and copy.states.l_running is not None

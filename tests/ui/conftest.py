@@ -42,6 +42,7 @@ def make_test_window(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """
     make_application()
     monkeypatch.setattr("workbench.ui.window.control.ASK_ABOVE_SECONDS", inf)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))  # where new sessions go
     made: list[MainWindow] = []
 
     def make(session: str = "test.tilescope", device: str = "interpreter") -> MainWindow:

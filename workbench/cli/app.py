@@ -10,17 +10,19 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
+from workbench.analysis.listing.fields import INDEX
 from workbench.analysis.presets import Preset
 from workbench.asking.usage import UsageError
 from workbench.cli.doctor import QT_LIBRARIES, X11_LIBRARIES, install_text, missing_libraries
 from workbench.cli.exits import EXIT_FAILED, EXIT_PASSED, EXIT_WRONG, check_writable, refusing
+from workbench.cli.exporting import spans_text
 from workbench.cli.output import note, on_interrupt
 from workbench.run.events import Failed
+from workbench.run.kept.marks import NO_MARKS
 from workbench.run.library import Library
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
@@ -40,8 +42,18 @@ NO_DISPLAY = (
 )
 
 
-def open_window(preset: Preset | None, session: Path | None, size: tuple[int, int] | None, theme: str | None) -> int:
-    """Open the window and stay until it is closed. Raises UsageError where no window can be opened."""
+def open_window(
+    preset: Preset | None,
+    session: Path | None,
+    size: tuple[int, int] | None,
+    theme: str | None,
+    file: Path | None = None,
+) -> int:
+    """Open the window and stay until it is closed. Raises UsageError where no window can be opened.
+
+    `session` is gone on with, and made if it is not there; `file` must be there. Either may be a recording, whose runs
+    are shown beside a new session.
+    """
     if not _has_display():
         raise UsageError(NO_DISPLAY)
     _check_libraries()
@@ -52,16 +64,22 @@ def open_window(preset: Preset | None, session: Path | None, size: tuple[int, in
     app = make_application()
     settings = QSettings("Tilescope", "Tilescope")
     theme = theme or str(settings.value("theme", "dark"))
-    if session is not None:
-        with refusing(SessionError):  # now, and not after the first run
-            Session(session).check()
-    window = make_window(Session(session or _default_session()), settings, theme, engine_ahead=True)
+    asked = file or session
+    with refusing(SessionError):  # now, and not after the first run
+        is_recording = asked is not None and (asked is file or asked.exists()) and Session(asked).is_sealed()
+        if asked is not None and not is_recording:
+            Session(asked).check()
+    kept_in = Session(asked if asked and not is_recording else _default_session())
+    window = make_window(kept_in, settings, theme, engine_ahead=True)
     _survive_errors(window)
     if size is not None:
         window.resize(*size)
     signal.signal(signal.SIGINT, lambda number, frame: window.close())  # Ctrl+C in the terminal
     window.show()
     spare_the_collector()
+    if asked is not None and is_recording:
+        with refusing(SessionError):
+            window.open_recording(asked)
     window.start(RunRequest(preset.problem, preset.tile, rtol=preset.rtol, atol=preset.atol) if preset else None)
     status = app.exec()
     _destroy(window)
@@ -140,6 +158,7 @@ def make_window(
 
     from workbench.ui.worker import RunWorker
 
+    session.index = INDEX
     with refusing(SessionError):
         library = Library(session)
     worker = RunWorker(session, device)
@@ -221,10 +240,14 @@ def _name_kernels(window: MainWindow) -> None:
 
 def _recorded_run(recording: Path, run_id: int) -> RunRecord:
     """The recording's run of that number, without its maps. Raises UsageError if there is none, SessionError."""
-    runs = {run.run_id: run for run in Session(recording, read_only=True).summaries()}
-    if run_id not in runs:
-        raise UsageError(f"run is {run_id}; {recording.name} has {', '.join(map(str, runs))}")
-    return runs[run_id]
+    session = Session(recording, read_only=True)
+    marks, numbers = session.marks(), session.numbers()
+    if run_id in numbers and marks.get(run_id, NO_MARKS).deleted:
+        raise UsageError(f"run {run_id} of {recording.name} was deleted; Edit > Deleted runs in the window restores it")
+    if run_id not in numbers:
+        seen = [number for number in numbers if not marks.get(number, NO_MARKS).deleted]
+        raise UsageError(f"run is {run_id}; {recording.name} has {spans_text(set(seen))}")
+    return session.summary(run_id)
 
 
 def _picture(app: QApplication, window: MainWindow, record: RunRecord, options: argparse.Namespace) -> int:
@@ -254,17 +277,13 @@ def _on_qt_message(kind: object, context: object, message: str | None) -> None:
 
 
 def _default_session() -> Path:
-    """A new file in the user's data folder; nothing is written before the first run has ended."""
-    from PyQt6.QtCore import QStandardPaths
+    """A new file in the user's data folder."""
+    from workbench.ui.window.sessions.opening import new_session_path, sessions_folder
 
-    base = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericDataLocation)
-    folder = Path(base, "tilescope", "sessions")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="tilescope-"))
-        note(f"{base} cannot be written; this session's runs are kept in {folder}")
-    return folder / f"{datetime.now():%Y-%m-%d-%H%M%S}-{os.getpid()}{SUFFIX}"
+    folder = sessions_folder()
+    if folder.name != "sessions":
+        note(f"the user's data folder cannot be written; this session's runs are kept in {folder}")
+    return new_session_path(folder)
 
 
 def _has_display() -> bool:

@@ -10,7 +10,7 @@ from workbench.asking.options import flags
 from workbench.asking.reading import preset_from, request_from
 from workbench.asking.usage import UsageError
 from workbench.cli.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_INVALID, EXIT_PROGRAM
-from workbench.cli.grammar import make_parser
+from workbench.cli.grammar import make_parser, with_command
 from workbench.cli.output import OutputError, hold_streams, note, pass_on
 from workbench.run.request import RunRequest
 
@@ -19,7 +19,7 @@ def run_command_line(arguments: Sequence[str]) -> int:
     """Parse and run; every refusal is one line on stderr and status 2, an error of the program's own is status 70."""
     hold_streams()
     try:
-        options = make_parser().parse_args(arguments)
+        options = make_parser().parse_args(with_command(arguments))
         if options.command not in FUNCTIONS:
             raise NotImplementedError(f"the command {options.command} is in the grammar and has no function")
         return FUNCTIONS[options.command](options)
@@ -44,7 +44,7 @@ def run_command_line(arguments: Sequence[str]) -> int:
 def _window(options: argparse.Namespace) -> int:
     from workbench.cli.app import open_window
 
-    return open_window(preset_from(options.preset), options.session, options.size, options.theme)
+    return open_window(preset_from(options.preset), options.session, options.size, options.theme, options.file)
 
 
 def _screenshot(options: argparse.Namespace) -> int:
@@ -84,6 +84,7 @@ def _listing(options: argparse.Namespace) -> int:
 
 FUNCTIONS: dict[str, Callable[[argparse.Namespace], int]] = {
     "window": _window,
+    "open": _window,
     "screenshot": _screenshot,
     "run": _run,
     "export": _export,

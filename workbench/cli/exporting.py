@@ -26,13 +26,16 @@ def export(output: Path, session: Path | None, asked: Sequence[tuple[int, int]] 
     check_not_there(output, force)
     check_writable(output)
     with refusing(SessionError):
-        runs = Session(session, read_only=True, source=session.stem).summaries()
+        file = Session(session, read_only=True, source=session.stem)
+        deleted = {number for number, marks in file.marks().items() if marks.deleted}
+        runs = [run for run in file.summaries() if run.run_id not in deleted]
     chosen = _chosen(runs, asked, session)
     try:
         export_runs(chosen, output)
     except ExportError as error:
         raise OutputError(str(error)) from error
-    note(f"{counted(len(chosen), 'run')} in {output}")
+    left_out = f"; {counted(len(deleted), 'deleted one')} left out" if deleted else ""
+    note(f"{counted(len(chosen), 'run')} in {output}{left_out}")
     return EXIT_PASSED
 
 

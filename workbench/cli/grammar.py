@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,9 +15,13 @@ from workbench.asking.usage import UsageError
 from workbench.cli.output import out
 from workbench.export.files import WRITERS
 from workbench.run.request import DEVICE_CHOICES
+from workbench.run.session import SUFFIX
 from workbench.ui.places import Docked
 from workbench.ui.sizes import LEAST_SIZE, MOST_SIZE
 
+OPEN = "open"
+COMMANDS = (OPEN, "run", "screenshot", "export", "doctor", "ceilings", "presets", "kernels")
+_WITHOUT_VALUE = ("--help", "--version")
 _EPILOG = """\
 exit status: 0 all passed; 1 a result failed its tolerance; 2 the request is invalid; 3 a run failed;
 70 an error of the program itself; 130 interrupted.
@@ -34,7 +39,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"tilescope {__version__}")
     parser.add_argument("--preset", metavar="NAME", help="the problem to open with (see: presets)")
     _add_window_options(parser, None)
-    parser.set_defaults(command="window")
+    parser.set_defaults(command="window", file=None)
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
 
     def command(name: str, text: str) -> argparse.ArgumentParser:
@@ -42,6 +47,10 @@ def make_parser() -> argparse.ArgumentParser:
         added.set_defaults(command=name)
         return added
 
+    opening = command(OPEN, "open the window with a session or a recording; the word itself may be left out")
+    opening.add_argument("file", type=Path, metavar="FILE", help="gone on with if it is a session, else shown")
+    opening.add_argument("--preset", metavar="NAME", default=argparse.SUPPRESS, help="the problem to open with")
+    _add_window_options(opening, argparse.SUPPRESS)
     add_run_options(command("run", "one run of the kernel and SDPA, without a window"))
     _add_screenshot_options(command("screenshot", "run, then save a picture of the window or of one panel"))
     _add_export_options(command("export", "write recorded runs as a table for other programs"))
@@ -53,6 +62,25 @@ def make_parser() -> argparse.ArgumentParser:
     add_json(command("presets", "the named problems"))
     add_json(command("kernels", "the kernels and baselines, and what each takes on this machine"))
     return parser
+
+
+def with_command(arguments: Sequence[str]) -> list[str]:
+    """`arguments` with the word that opens a file, where a file's name stands in its place.
+
+    Raises UsageError for what is neither a command nor a file. All options before a command but a few take a value.
+    """
+    previous = ""
+    for place, argument in enumerate(arguments):
+        is_value = previous.startswith("--") and "=" not in previous and previous not in _WITHOUT_VALUE
+        if not argument.startswith("-") and not is_value:
+            if argument in COMMANDS:
+                break
+            if not Path(argument).exists() and Path(argument).suffix != SUFFIX:
+                known = ", ".join(COMMANDS)
+                raise UsageError(f"{argument!r} is neither a command nor a file that is there; commands are {known}")
+            return [*arguments[:place], OPEN, *arguments[place:]]
+        previous = argument
+    return list(arguments)
 
 
 class _Lines(argparse.HelpFormatter):

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import FrameType
 
 from workbench.analysis.estimate import ASK_ABOVE_SECONDS, duration_words, run_seconds
+from workbench.analysis.listing.fields import INDEX
 from workbench.asking.usage import UsageError
 from workbench.cli import exits
 from workbench.cli.commands import engine, failed
@@ -31,7 +32,7 @@ def run(
     `hints` are said once it is known that it can run. The status is the run's own, also where its result cannot be
     printed or kept; it is 3 where a run that passed could not.
     """
-    session = Session(session_path) if session_path is not None else None
+    session = Session(session_path, index=INDEX) if session_path is not None else None
     if session is not None:
         with exits.refusing(SessionError):
             session.check()

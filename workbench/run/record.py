@@ -12,12 +12,13 @@ from kernels.plain.tiles import TileConfig
 from workbench.run import events
 from workbench.run.environment import DeviceInfo
 from workbench.run.measurement import ROLES, ErrorStats, Measurement, Role
-from workbench.run.request import RunRequest
+from workbench.run.request import Problem, RunRequest
 from workbench.stats.arrays import FloatArray
 
 Told = TypeVar("Told", events.Checked, events.Measured, events.Rechecked)
 
 FIRST_ROOM = 256  # launch times
+NOWHERE = DeviceInfo("no device", "unknown", "", "", "", 0)
 
 
 class RunKey(NamedTuple):
@@ -124,6 +125,16 @@ class RunRecord:
         """Whether it was stopped before any output was checked: there is nothing to keep or to print."""
         return isinstance(self.end, events.Failed) and self.end.kind == "cancelled" and not self.checked
 
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether its file does not even tell what was asked for: its problem has no size."""
+        return self.started.request.problem.m < 1
+
+    @classmethod
+    def unreadable(cls, run_id: int, why: events.Failed) -> RunRecord:
+        """A run of which a file has the number, and nothing else that can be read."""
+        return cls(run_id, events.Started(RunRequest(Problem(0, 0, 0)), NOWHERE, ""), end=why)
+
     def without_result(self, why: events.Failed) -> RunRecord:
         """The same run with nothing of what was measured, as one that cannot be shown for the reason `why`."""
         return RunRecord(self.run_id, self.started, end=why, source=self.source)
@@ -136,9 +147,8 @@ class RunBuilder:
     """
 
     def __init__(self, request: RunRequest, number: int = 0) -> None:
-        nowhere = DeviceInfo("no device", "unknown", "", "", "", 0)
         now = datetime.now().astimezone().isoformat(timespec="seconds")
-        self._record = RunRecord(number, events.Started(request, nowhere, now))
+        self._record = RunRecord(number, events.Started(request, NOWHERE, now))
         self._arrived: dict[Role, _Arrived] = {}
 
     def take(self, event: events.RunEvent) -> None:

@@ -7,6 +7,7 @@ import traceback
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 from PyQt6.QtCore import QObject, QThread, pyqtSignal
@@ -32,13 +33,14 @@ class Grown:
 class Kept:
     """A run has ended and is in the session file, or `problem` says why it is not; `note` is a word on the file.
 
-    `live` is what it was called while it went on.
+    `live` is what it was called while it went on, `session` the file of the session in which it began.
     """
 
     record: RunRecord
     live: RunKey
     problem: str = ""
     note: str = ""
+    session: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class RunWorker(QThread):
 
     def __init__(self, session: Session, device: str = "auto", job: str = JOB, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session = session
+        self._session = self._keeping = session  # of what begins next, and of what goes on
         self._host = KernelHost(device, job)
         self._changed = threading.Condition()
         self._request: RunRequest | None = None
@@ -120,6 +122,15 @@ class RunWorker(QThread):
         with self._changed:
             self._ceilings = self._busy = True
             self._changed.notify()
+
+    def use_session(self, session: Session) -> None:
+        """Keep what begins from now on in another file; what goes on is kept where it began."""
+        self._session = session
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run goes on."""
+        return self._runs
 
     def stop(self) -> None:
         """Stop what goes on and forget what waits."""
@@ -224,6 +235,7 @@ class RunWorker(QThread):
             self.arrived.emit(kept)
 
     def _run(self, request: RunRequest) -> None:
+        self._keeping = self._session
         builder, started = self._builder(request), False
         self._runs = True
         try:
@@ -254,14 +266,16 @@ class RunWorker(QThread):
         """Write a run; None for one that was stopped before it measured anything."""
         if record.found_nothing:
             return None
-        gone = self._session.is_gone()
-        note = f"{self._session.path} was taken away; it is made anew, without the earlier runs." if gone else ""
+        session = self._keeping
+        gone = session.is_gone()
+        note = f"{session.path} was taken away; it is made anew, without the earlier runs." if gone else ""
         try:
-            return Kept(self._session.add(record), record.key, note=note)
+            return Kept(session.add(record), record.key, note=note, session=session.path)
         except SessionError as error:
-            return Kept(record, record.key, str(error))
+            return Kept(record, record.key, str(error), session=session.path)
         except Exception as error:  # whatever it was, the run has ended and is held in memory
-            return Kept(record, record.key, f"The run cannot be written: {type(error).__name__}: {error}.")
+            problem = f"The run cannot be written: {type(error).__name__}: {error}."
+            return Kept(record, record.key, problem, session=session.path)
 
 
 def _error_here(error: Exception) -> Failed:

@@ -73,6 +73,23 @@ def test_where_no_process_can_be_made_the_run_says_so_and_the_next_one_works(
     assert_next_run_works(host)
 
 
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("spawned while spawning"), ValueError("fds")], ids=repr)
+def test_a_child_that_was_never_there_can_be_closed(
+    host: KernelHost, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """Whatever stood in its way: a process that was not started cannot be joined."""
+
+    def refuse(process: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SpawnProcess, "start", refuse)
+        with pytest.raises(type(error)):
+            run(host, "fine")
+        host.close()
+    assert_next_run_works(host)
+
+
 def test_a_good_run_ends_in_finished_and_keeps_the_child_warm(host: KernelHost) -> None:
     events = run(host, "fine")
     assert [type(e) for e in events[-3:]] == [Started, Progress, Finished]

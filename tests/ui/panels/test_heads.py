@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from PyQt6.QtWidgets import QStyle, QStyleOptionComboBox
 from pytestqt.qtbot import QtBot
 
 from tests.samples import make_record
@@ -60,3 +61,16 @@ def test_every_place_that_names_a_head_counts_from_1(maps: list[MapPanel]) -> No
     found = re.findall(r"(batch|KV head|(?<!KV )head) (\d+)", "\n".join(said))
     for kind, count in most.items():
         assert {int(number) for name, number in found if name == kind} == set(range(1, count + 1)), kind
+
+
+@pytest.mark.usefixtures("styled")
+def test_the_name_of_a_head_is_never_cut(maps: list[MapPanel]) -> None:
+    for box in (panel.head_box for panel in maps):
+        box.resize(box.minimumSizeHint())
+        option = QStyleOptionComboBox()
+        box.initStyleOption(option)
+        style = box.style()
+        assert style is not None
+        part = QStyle.SubControl.SC_ComboBoxEditField
+        room = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, box).width()
+        assert box.fontMetrics().horizontalAdvance(box.currentText()) <= room - 2

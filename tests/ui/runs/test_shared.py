@@ -17,6 +17,7 @@ from workbench.run.request import Problem, RunRequest
 from workbench.ui.runs.columns import COLUMNS, PLACES
 from workbench.ui.runs.header import Header
 from workbench.ui.runs.line import SharedLine
+from workbench.ui.runs.listed import Listed
 from workbench.ui.runs.shared import TRAITS, Sharing, Trait, common_start
 from workbench.ui.runs.table import ResultsTable
 from workbench.ui.text.fit import ELLIPSIS
@@ -108,13 +109,13 @@ def test_a_trait_is_above_the_table_exactly_while_all_runs_have_it(table: Result
 
 
 def test_counting_follows_runs_that_are_replaced() -> None:
-    sharing = Sharing([run(1), run(2)])
-    other = run(3, RunRequest(replace(SMALL, causal=True)), us=90e3)
+    listed = Listed([run(1), run(2), run(3)])
+    sharing = Sharing(listed)
     before = sharing.shared()
-    sharing.count(other)
-    assert sharing.shared() != before
-    sharing.count(other, -1)
-    assert sharing.shared() == before
+    for other in (run(3, RunRequest(replace(SMALL, causal=True))), run(3)):
+        sharing.drop(2)
+        sharing.take(listed.put(other))
+        assert (sharing.shared() == before) == (not other.started.request.problem.causal)
 
 
 def test_the_shape_says_only_what_differs(table: ResultsTable) -> None:

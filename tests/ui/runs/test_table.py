@@ -216,7 +216,7 @@ def test_the_edge_of_the_view_cuts_no_number(table: ResultsTable) -> None:
         beyond = shown.width() - viewport.width()
         table.resize(shown.columnViewportPosition(time) + 30 + beyond, 300)  # px: less than a time takes
         QApplication.processEvents()
-        place = shown.visualRect(table._proxy.index(0, time)) & viewport.rect()
+        place = shown.visualRect(table._runs.index(0, time)) & viewport.rect()
         assert place.width() == 30
         pictures.append(viewport.grab(place).toImage())
     assert pictures[0] == pictures[1]

@@ -70,7 +70,7 @@ def test_an_engine_that_cannot_start_leaves_the_shown_run_alone(qtbot: QtBot, ma
     window._worker.use_device("cuda")  # which the form itself asks for only where it knows of no reason against it
     qtbot.waitUntil(lambda: "could not start" in window.status.text(), timeout=LIMIT_MS)
     assert window.headline.text() == before
-    assert "no NVIDIA GPU" in window.status.currentMessage()
+    assert "no NVIDIA GPU" in window.notices.text()
     assert not window.controls.faults(), "the form's own device is there"
 
 

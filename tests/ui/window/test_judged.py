@@ -21,6 +21,7 @@ from workbench.run.request import Problem, RunRequest, put
 from workbench.ui.form.controls import Controls
 from workbench.ui.form.state import FormState
 from workbench.ui.window.main import MainWindow
+from workbench.ui.worker import EngineDown
 
 GOOD = RunRequest(Problem(32, 64, 16), kernel="any", device="interpreter", protocol="warm")
 WITHOUT_GPU: Ready = replace(ready(INTERPRETER), has_gpu=False)
@@ -54,7 +55,7 @@ IMPOSSIBLE: dict[str, Any] = {
     "max_seconds": 0.0,
     "max_samples": 0,
 }
-NO_CHOICE = {"problem", "tile", "trace", "keep_tensors", "auto_tile"}
+NO_CHOICE = {"problem", "tile", "trace", "keep_tensors", "auto_tile", "rival"}
 
 
 def spoiled(name: str) -> RunRequest:
@@ -136,7 +137,7 @@ def test_what_was_set_before_the_engine_was_ready_is_judged_once_it_is(qtbot: Qt
 
 def test_a_device_that_no_engine_could_be_had_for_is_marked_with_what_it_said(window: MainWindow) -> None:
     used(window, replace(GOOD, device="cuda"))
-    window._on_engine_down(Failed("invalid", "device is 'cuda', but no NVIDIA GPU can be used here"))
+    window._take(EngineDown(Failed("invalid", "device is 'cuda', but no NVIDIA GPU can be used here")))
     assert_refused(window, "device")
     used(window, GOOD)
     assert window.command("run").isEnabled() and "Cannot run" not in window.command("run").toolTip()

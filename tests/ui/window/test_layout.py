@@ -13,6 +13,7 @@ from tests.ui.conftest import MakeWindow
 from tests.ui.window.test_main import TINY, run_to_end
 from workbench.ui.panels import PANELS
 from workbench.ui.places import Place
+from workbench.ui.window.actions import COMMANDS
 
 NEW_PANELS = ("roofline", "memory")
 
@@ -117,3 +118,12 @@ def test_both_themes_and_a_picture(qtbot: QtBot, make_warm_window: MakeWindow) -
         assert (image.width(), image.height()) == (window.width() * 2, window.height() * 2)
         colors.append(image.pixelColor(image.width() // 2, 4).lightness())
     assert colors[0] < 80 < 180 < colors[1]
+
+
+def test_every_command_stands_in_a_menu(make_test_window: MakeWindow) -> None:
+    window = make_test_window()
+    bar = window.menuBar()
+    assert bar is not None
+    menus = [menu for action in bar.actions() if (menu := action.menu()) is not None]
+    listed = {action for menu in menus for action in menu.actions()}
+    assert [command.name for command in COMMANDS if window.command(command.name) not in listed] == []

@@ -140,7 +140,7 @@ def test_a_form_that_cannot_work_runs_nothing_and_says_why(qtbot: QtBot, make_wa
     assert not window.command("run").isEnabled()
     window.run()
     assert not window.is_running()
-    assert "BLOCK_M is 48" in window.status.currentMessage()
+    assert "BLOCK_M is 48" in window.notices.text()
 
 
 def test_a_recording_is_shown_without_running_it(qtbot: QtBot, make_warm_window: MakeWindow, tmp_path: Path) -> None:
@@ -219,9 +219,9 @@ def test_a_run_that_cannot_be_written_is_held_and_can_be_saved(
     with monkeypatch.context() as patch:
         patch.setattr(Session, "add", refuse)
         run_to_end(qtbot, window, TINY)
-    assert "disk full" in window.status.currentMessage()
+    assert "disk full" in window.notices.text()
     copy = tmp_path / "saved.tilescope"
-    assert window.save_session(copy) == 1
+    assert window.save_session(copy).runs == 1
     states = Session(copy).load(1).states
     assert states is not None and states.m_running is not None
 

@@ -71,8 +71,8 @@ class KernelHost:
         try:
             with deaf_to_interrupts():
                 self._process.start()
-        except OSError:
-            self._process = None  # it was never there to be joined
+        except BaseException:  # whatever it was: a child that was never there cannot be joined
+            self._process = None
             self._discard()
             raise
         finally:

@@ -15,19 +15,30 @@ from workbench.export.files import WRITERS, ExportError, export_runs
 from workbench.run.record import RunRecord
 from workbench.run.session import SessionError
 from workbench.ui.files.filing import ask_where_to_save
+from workbench.ui.files.names import run_name
+from workbench.ui.files.recent import FileKind, Recent
+from workbench.ui.notices.notice import Kind, Notice, Topic
 
 KINDS = f"Tables ({' '.join(f'*{ending}' for ending in WRITERS)})"
 
 
 class Exporting(QObject):
-    """Asks for a file and writes runs to it in a thread of its own; `told` carries the outcome, in a line."""
+    """Asks for a file and writes runs to it in a thread of its own.
+
+    `told` carries that it is done, in a line; `stopped` what stood in the way of the file.
+    """
 
     told = pyqtSignal(str)
+    stopped = pyqtSignal(object)  # Notice
 
-    def __init__(self, parent: QWidget, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, parent: QWidget, recent: Recent, say: Callable[[str], None], tell: Callable[[Notice], None]
+    ) -> None:
         super().__init__(parent)
         self._window = parent
+        self._recent = recent
         self.told.connect(say)
+        self.stopped.connect(tell)
 
     def export(self, records: Sequence[RunRecord]) -> None:
         """Ask where to, and write `records` as the kind of table that the file's name ends in."""
@@ -35,16 +46,18 @@ class Exporting(QObject):
             self.told.emit("There are no runs to export")
             return
         runs = counted(len(records), "run")
-        path = ask_where_to_save(self._window, f"Export {runs}", "runs.csv", KINDS)
+        name = f"{run_name(records[0])}.csv" if len(records) == 1 else "runs.csv"
+        suggestion = self._recent.folder(FileKind.TABLE, Path.home()) / name
+        path = ask_where_to_save(self._window, f"Export {runs}", str(suggestion), KINDS)
         if path is not None:
+            self._recent.keep_folder(FileKind.TABLE, path)
             # Not a daemon: a window that is closed meanwhile leaves no half of it unwritten.
             threading.Thread(target=self._write, args=(records, path, runs), name="export").start()
 
     def _write(self, records: Sequence[RunRecord], path: Path, runs: str) -> None:
-        try:
-            export_runs(records, path)
-            outcome = f"Exported {runs} to {path}"
-        except (ExportError, SessionError) as error:
-            outcome = str(error)
         with suppress(RuntimeError):  # the window is gone
-            self.told.emit(outcome)
+            try:
+                export_runs(records, path)
+                self.told.emit(f"Exported {runs} to {path}")
+            except (ExportError, SessionError) as error:
+                self.stopped.emit(Notice(Kind.ERROR, Topic.FILE, str(error)))

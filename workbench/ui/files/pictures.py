@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from PyQt6.QtCore import QRect, QSize, Qt
-from PyQt6.QtGui import QFont, QGuiApplication, QImage, QPainter
+from PyQt6.QtCore import QPoint, QRect, QSize, Qt
+from PyQt6.QtGui import QFont, QGuiApplication, QImage, QPainter, QRegion
 from PyQt6.QtWidgets import QWidget
 
 from workbench.ui.plots.heatmap import HeatmapView
@@ -27,6 +27,23 @@ def take_picture(widget: QWidget, scale: float = DEFAULT_SCALE, caption: Sequenc
 
     A line ends only where a part of the caption does.
     """
+    return exhausted(picture_steps(widget, scale, caption))
+
+
+def exhausted(steps: Generator[None, None, QImage]) -> QImage:
+    """The picture that `steps` end in, all of them at once."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            image: QImage = end.value
+            return image
+
+
+def picture_steps(
+    widget: QWidget, scale: float = DEFAULT_SCALE, caption: Sequence[str] = ()
+) -> Generator[None, None, QImage]:
+    """Take a picture as `take_picture` does, each plot in a step of its own."""
     lines = _lines(caption, widget.font(), widget.width() - 2 * MARGIN) if caption else []
     below = widget.fontMetrics().lineSpacing() * len(lines) + 2 * MARGIN if lines else 0
     size = widget.size() + QSize(0, below)
@@ -36,7 +53,9 @@ def take_picture(widget: QWidget, scale: float = DEFAULT_SCALE, caption: Sequenc
         painter.end()
         image = _blank(widget, size, 1.0)
         painter = QPainter(image)
-    _render(widget, painter, scale)
+    for part in _parts(widget) if scale.is_integer() else (None,):  # a border between pixels would be seen
+        _render(widget, painter, scale, part)
+        yield
     painter.setFont(widget.font())
     painter.setPen(widget.palette().windowText().color())
     area = QRect(MARGIN, widget.height() + MARGIN, widget.width() - 2 * MARGIN, below)
@@ -60,16 +79,34 @@ def _shrunk(image: QImage, size: QSize, scale: float) -> QImage:
     return small
 
 
-def _render(widget: QWidget, painter: QPainter, scale: float) -> None:
-    """Draw `widget` with its plots as they are now, and its maps as finely as the picture shows them."""
+def _parts(widget: QWidget) -> list[QRegion]:
+    """The plots within `widget` that can be seen, each by itself, and all the rest: plots take most of the time."""
+    rest, parts = QRegion(widget.rect()), []
+    for plots in widget.findChildren(PlotArea):
+        part = QRegion(QRect(plots.mapTo(widget, QPoint()), plots.size())) & rest
+        if plots.isVisibleTo(widget) and not plots.visibleRegion().isEmpty() and not part.isEmpty():
+            parts.append(part)
+            rest -= part
+    return [*parts, rest]
+
+
+def _render(widget: QWidget, painter: QPainter, scale: float, part: QRegion | None) -> None:
+    """Draw `part` of `widget`, or all, with plots as they are now and maps as finely as the picture shows them."""
+
+    def is_in(plots: QWidget) -> bool:
+        return part is None or part.intersects(QRect(plots.mapTo(widget, QPoint()), plots.size()))
+
     with ExitStack() as finer:
-        for plots in widget.findChildren(PlotArea):
+        for plots in filter(is_in, widget.findChildren(PlotArea)):
             finer.enter_context(plots.pictured())
         for view in (widget, *widget.findChildren(HeatmapView)):
-            if isinstance(view, HeatmapView):
+            if isinstance(view, HeatmapView) and is_in(view.graphics):
                 finer.enter_context(view.drawn_at(scale))
                 view.graphics.settle()
-        widget.render(painter)
+        if part is None:
+            widget.render(painter)
+        else:
+            widget.render(painter, part.boundingRect().topLeft(), part)
 
 
 def _lines(parts: Sequence[str], font: QFont, room: int) -> list[str]:

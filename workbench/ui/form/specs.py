@@ -128,7 +128,9 @@ _MEASURING = (
     FieldSpec("device", "Device", "", "Where it runs.", partial(Choice, DEVICE_TIPS)),
     FieldSpec("trace_rows", "Traced", "", TRACE_TIP, partial(Choice, TRACE_ROWS)),
     FieldSpec("rtol", "rtol", "× value", f"Tolerance relative to the float64 value. {TOLERANCE_TIP}", FloatField),
-    FieldSpec("atol", "atol", "absolute", f"Tolerance beside that, for values near 0. {TOLERANCE_TIP}", FloatField),
+    FieldSpec(
+        "atol", "atol", "", f"Tolerance beside that, for values near 0. {TOLERANCE_TIP}", FloatField, beside=True
+    ),
 )
 
 GROUPS = {"Problem": _PROBLEM, TILE_GROUP: _TILE, "Measuring": _MEASURING}

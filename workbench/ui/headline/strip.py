@@ -93,6 +93,11 @@ class Headline(QWidget):
         # A Progress follows Samples, and says more; the states are no part of the headline.
         self._stale = self._stale or not isinstance(change, Samples | TileStates)
 
+    def show_nothing(self) -> None:
+        """Show no run, as at first."""
+        self._run, self._stale = None, True
+        self._run_clock()
+
     def learn(self, ready: Ready) -> None:
         """Learn which device the engine is on."""
         self._ready, self._stale = ready, True

@@ -11,6 +11,7 @@ from kernels.plain.tiles import AUTO_SPLITS, TileConfig
 from workbench.analysis.metrics import Metric, find_metric
 from workbench.analysis.numbers import MICROSECONDS, error_text
 from workbench.run.events import Failed
+from workbench.run.kept.marks import Marks
 from workbench.run.measurement import Role
 from workbench.run.record import RunRecord
 from workbench.ui.headline.lines import changed_line
@@ -23,6 +24,7 @@ Tone = Literal["", "muted", "good", "bad", "warn"]
 SortValue = float | str | tuple[bool, str, int] | tuple[int, ...]
 
 MISSING = "–"
+STAR = "★"
 SPLITS_MARK = "÷"
 
 
@@ -93,6 +95,19 @@ def number_cell(record: RunRecord) -> Cell:
         return f"{shared.mark(record.source)} {number}".strip()
 
     return Cell(text, order, (str(number), started.started_at), tip, said=said, shorter=tuple(shorter))
+
+
+def name_cell(marks: Marks) -> Cell:
+    """What the run is called, after its star; its note can be read at both."""
+    text = " ".join(filter(None, (STAR if marks.starred else "", marks.name)))
+    tip = "\n".join(filter(None, ("starred" if marks.starred else "", marks.name, marks.note)))
+    return Cell(text, text, (), tip) if text else missing_cell(0, tooltip=tip)
+
+
+def note_cell(marks: Marks) -> Cell:
+    """What was noted, in one line."""
+    text = " ".join(marks.note.split())
+    return Cell(text, text, (), marks.note) if text else missing_cell(0)
 
 
 def state_cell(record: RunRecord) -> Cell:

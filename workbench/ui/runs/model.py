@@ -1,51 +1,80 @@
-"""The runs as a Qt model, and the order they are shown in."""
+"""The runs as a Qt model, in the order and the choice in which they are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PyQt6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSortFilterProxyModel, Qt, pyqtSignal
+from PyQt6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QFont, QGuiApplication
 
+from workbench.analysis.listing.filter import Filter
+from workbench.run.kept.marks import NO_MARKS, Marks
 from workbench.run.record import RunKey, RunRecord
 from workbench.ui.runs.cells import Cell
 from workbench.ui.runs.columns import COLUMNS
+from workbench.ui.runs.listed import Listed, Order
 from workbench.ui.runs.shared import Shared, Sharing, common_start
 from workbench.ui.text.fit import ELLIPSIS
 from workbench.ui.text.whole_words import SHORTER
 from workbench.ui.theme import Theme
 
 Role = Qt.ItemDataRole
+SAMPLE = 64  # rows by which the columns are fitted before others are looked at: to read a run takes a millisecond
+MOST_CELLS = 2000  # rows whose cells are held
 
 
 class RunsModel(QAbstractTableModel):
-    """RunRecords in the order in which they came; cells are made once per record, as they are read often.
+    """The runs that a filter leaves, sorted by the values of a column; a run is read when its row is looked at.
 
-    `reshaped` says that the columns, or how all of their cells are said, may have changed.
+    Cells are made once per run, as they are read often. `reshaped` says that the columns, or how all of their cells are
+    said, may have changed; `chosen` that other runs are shown than before.
     """
 
     reshaped = pyqtSignal()
+    chosen = pyqtSignal()
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self._records: list[RunRecord] = []
-        self._cells: list[list[Cell]] = []
-        self._rows: dict[RunKey, int] = {}
-        self._sharing = Sharing()
+        self._listed = Listed()
+        self._filter = Filter()
+        self._sorted_by = (0, Qt.SortOrder.DescendingOrder)
+        self._order: list[int] = []  # the places of the rows that are shown
+        self._cells: dict[RunKey, list[Cell]] = {}
+        self._sharing = Sharing(self._listed)
         self.shared = Shared()
         self._texts: list[dict[str, bool]] = [{} for _ in COLUMNS]  # what a column says, and whether in bold
         self._fresh: list[dict[str, bool]] = [{} for _ in COLUMNS]  # those of them that nobody has asked for yet
         self._starts: dict[int, str] = {}  # what all the cells of a column begin with
+        self._grown = QTimer(self)  # a row that is painted cannot change its column's width at once
+        self._grown.setSingleShot(True)
+        self._grown.timeout.connect(self.reshaped)
         self.wording = 0  # another number each time that all cells are said anew
 
-    def records(self) -> tuple[RunRecord, ...]:
-        """All runs."""
-        return tuple(self._records)
+    def records(self) -> Sequence[RunRecord]:
+        """All runs, in the order in which they came, whatever is shown of them."""
+        return self._listed.records()
+
+    @property
+    def marks(self) -> Mapping[RunKey, Marks]:
+        """What is said of runs."""
+        return self._listed.marks
+
+    def count(self) -> int:
+        """How many runs there are, whatever is shown of them."""
+        return len(self._listed)
+
+    def record(self, row: int) -> RunRecord:
+        """The run in a row."""
+        return self._listed.record(self._order[row])
+
+    def key(self, row: int) -> RunKey:
+        """What the run in a row is called."""
+        return self._listed.keys[self._order[row]]
 
     def texts(self, column: int) -> dict[str, bool]:
-        """What the cells of a column say, and whether in bold; those replaced since may be among them."""
+        """What the cells of a column say, and whether in bold, as far as they were looked at."""
         return self._texts[column]
 
     def take_fresh(self, column: int) -> dict[str, bool]:
@@ -54,62 +83,133 @@ class RunsModel(QAbstractTableModel):
         return fresh
 
     def row_of(self, key: RunKey) -> int | None:
-        """The row of the run `key`, or None."""
-        return self._rows.get(key)
+        """The row of the run `key`, or None where it is not shown."""
+        place = self._listed.place_of(key)
+        return self._order.index(place) if place is not None and place in self._order else None
 
     def set_records(self, records: Sequence[RunRecord]) -> None:
         """Replace all runs; of two with the same key the later one counts."""
         self.beginResetModel()
-        self._records = list({record.key: record for record in records}.values())
-        self._cells = [[column.cell(record) for column in COLUMNS] for record in self._records]
-        self._rows = {record.key: row for row, record in enumerate(self._records)}
-        self._sharing = Sharing(self._records)
-        self._say_anew()
+        self._listed = Listed(records)
+        self._cells.clear()
+        self._sharing = Sharing(self._listed)
+        self._order = self._sort()
+        self.shared = self._sharing.shared()
+        self._note_all()
         self.endResetModel()
         self.reshaped.emit()
+        self.chosen.emit()
+
+    def set_marks(self, marks: Mapping[RunKey, Marks]) -> None:
+        """Take what is said of runs from now on."""
+        self._listed.set_marks(marks)
+        self._cells.clear()
+        self._rearrange()
+        self._note_all()
+        self._tell_all_changed()
+        self.reshaped.emit()
+
+    def set_filter(self, asked: Filter) -> None:
+        """Show the runs that are asked for, and no others."""
+        self._filter = asked
+        self.beginResetModel()
+        self._order = self._sort()
+        self.endResetModel()
+        self.chosen.emit()
 
     def upsert(self, record: RunRecord) -> None:
         """Add a run, or replace the one with its key."""
-        row = self._rows.get(record.key)
-        cells = [column.cell(record) for column in COLUMNS]
-        if row is not None:
-            self._sharing.count(self._records[row], -1)
-            self._records[row], self._cells[row] = record, cells
-        self._sharing.count(record)
-        if row is not None:
-            self.dataChanged.emit(self.index(row, 0), self.index(row, len(COLUMNS) - 1))
-        else:
-            row = len(self._records)
+        known = self._listed.place_of(record.key)
+        if known is not None:
+            self._sharing.drop(known)
+            self._cells.pop(record.key, None)
+        place = self._listed.put(record)
+        self._sharing.take(place)
+        if known is not None:
+            self._rearrange()
+            row = self.row_of(record.key)
+            if row is not None:
+                self.dataChanged.emit(self.index(row, 0), self.index(row, len(COLUMNS) - 1))
+        elif self._filter.admits(self._listed, place):
+            row = self._ordering().row_for(place, self._order)
             self.beginInsertRows(QModelIndex(), row, row)
-            self._records.append(record)
-            self._cells.append(cells)
-            self._rows[record.key] = row
+            self._order.insert(row, place)
             self.endInsertRows()
-        if self._sharing.shared() != self.shared:
-            self._say_anew()
+        self._follow(record.key)
+
+    def _follow(self, key: RunKey) -> None:
+        """A run has come or changed: the cells of all may say something else than before."""
+        shared = self._sharing.shared()
+        if shared != self.shared:
+            self.shared = shared
+            self._note_all()
             self._tell_all_changed()
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(COLUMNS) - 1)
-        else:
-            self._note(cells)
+        elif (row := self.row_of(key)) is not None:
+            self._note(self._cells_of(row))
         self.reshaped.emit()
+        self.chosen.emit()
 
-    def _say_anew(self) -> None:
-        """All cells may say something else than before."""
-        self.shared = self._sharing.shared()
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by the values of a column; runs without one come last in both directions."""
+        self._sorted_by = max(0, column), order
+        self._rearrange()
+
+    def _sort(self) -> list[int]:
+        return self._ordering().sorted(self._filter.places(self._listed))
+
+    def _ordering(self) -> Order:
+        column, order = self._sorted_by
+        return Order(self._listed, COLUMNS[column].by, order == Qt.SortOrder.DescendingOrder)
+
+    def _rearrange(self) -> None:
+        """Put the rows in their order and choice anew; what is selected stays so."""
+        self.layoutAboutToBeChanged.emit()
+        before = self.persistentIndexList()
+        places = [self._order[index.row()] for index in before]
+        self._order = self._sort()
+        rows = {place: row for row, place in enumerate(self._order)} if before else {}
+        after = [
+            self.index(rows[place], index.column()) if place in rows else QModelIndex()
+            for place, index in zip(places, before, strict=True)
+        ]
+        self.changePersistentIndexList(before, after)
+        self.layoutChanged.emit()
+
+    def _cells_of(self, row: int) -> list[Cell]:
+        """The cells of a row."""
+        key = self.key(row)
+        found = self._cells.get(key)
+        if found is None:
+            record, marks = self.record(row), self._listed.marks.get(key, NO_MARKS)
+            found = [column.of(record, marks) for column in COLUMNS]
+            if len(self._cells) >= MOST_CELLS:
+                self._cells.clear()
+            self._cells[key] = found
+            if self._note(found):
+                self._grown.start(0)
+        return found
+
+    def _note_all(self) -> None:
+        """Learn anew what the columns say, by the rows that are seen first."""
         self.wording += 1
         self._texts, self._fresh = [{} for _ in COLUMNS], [{} for _ in COLUMNS]
         self._starts.clear()
-        for cells in self._cells:
-            self._note(cells)
+        for row in range(min(SAMPLE, len(self._order))):
+            self._note(self._cells_of(row))
+        self._grown.stop()
 
-    def _note(self, cells: Sequence[Cell]) -> None:
-        """Keep what the cells of one run say, each text once."""
+    def _note(self, cells: Sequence[Cell]) -> bool:
+        """Keep what the cells of one run say, each text once; says whether one is new."""
+        is_new = False
         for column, (cell, texts) in enumerate(zip(cells, self._texts, strict=True)):
             text = cell.among(self.shared)
             if text not in texts:
                 self._starts.pop(column, None)
+                is_new = True
             if text not in texts or cell.bold > texts[text]:
                 texts[text] = self._fresh[column][text] = cell.bold
+        return is_new
 
     def _shorter(self, cell: Cell, column: int) -> list[str]:
         """Versions of a cell for less room: its own, or else without what is no different in any other."""
@@ -126,15 +226,11 @@ class RunsModel(QAbstractTableModel):
         self._tell_all_changed()
 
     def _tell_all_changed(self) -> None:
-        if self._records:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._records) - 1, len(COLUMNS) - 1))
-
-    def sort_value(self, index: QModelIndex) -> Any:
-        """What the cell at `index` sorts by, None where it has no value."""
-        return self._cells[index.row()][index.column()].sort
+        if self._order:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._order) - 1, len(COLUMNS) - 1))
 
     def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._records)
+        return 0 if parent.isValid() else len(self._order)
 
     def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(COLUMNS)
@@ -153,7 +249,7 @@ class RunsModel(QAbstractTableModel):
         return None
 
     def data(self, index: QModelIndex, role: int = Role.DisplayRole) -> Any:
-        cell = self._cells[index.row()][index.column()]
+        cell = self._cells_of(index.row())[index.column()]
         match role:
             case Role.DisplayRole:
                 return cell.among(self.shared)
@@ -171,20 +267,6 @@ class RunsModel(QAbstractTableModel):
                 font.setStrikeOut(cell.struck)
                 return font
         return None
-
-
-class RunsProxy(QSortFilterProxyModel):
-    """Sorts by value, not by text; runs without a value come last in both directions."""
-
-    def lessThan(self, left: QModelIndex, right: QModelIndex) -> bool:
-        runs = self.sourceModel()
-        assert isinstance(runs, RunsModel)
-        a, b = runs.sort_value(left), runs.sort_value(right)
-        descending = self.sortOrder() == Qt.SortOrder.DescendingOrder
-        if a is None or b is None:
-            # Descending, Qt asks whether `right` comes before `left`: what is missing must be the least then.
-            return (a is None and b is not None) if descending else (a is not None)
-        return bool(a < b)
 
 
 def _alignment(is_number: bool) -> Qt.AlignmentFlag:

@@ -8,16 +8,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
+from math import inf
 from pathlib import PurePath
 
+from workbench.analysis.listing.fields import SETTING, parts_of_setting
 from workbench.analysis.numbers import MICROSECONDS, MILLISECONDS, TimeUnit
 from workbench.run.events import Finished
-from workbench.run.measurement import ROLES
+from workbench.run.kept.rows import Value
 from workbench.run.record import RunRecord
+from workbench.ui.runs.listed import Listed
 from workbench.words.names import versions_text
 
 LONG_US = 10e3  # from here on a time in microseconds has too many digits to be read
 OWN = "this session"
+PLAIN = "no mask"
+FIGURES = ("figure", "sdpa_figure")
+Alike = tuple[Value, Value]  # where runs are from, and their setting
+NAMES = ("source", *SETTING)  # of the values that tell runs apart here
 
 
 @dataclass(frozen=True)
@@ -25,18 +32,24 @@ class Trait:
     """What a run tells of its settings or circumstances; "" tells nothing.
 
     `column` is the title of the table's column that it stands in. What is `usual` is not said, unless it is to be told
-    from others; the line above the table says it where it is `always` worth a word.
+    from others; the line above the table says it where it is `always` worth a word. It follows from the values that
+    are called `of`: where they are the same it is too, so that no run is read to compare them.
     """
 
     name: str
     column: str
     told: Callable[[RunRecord], str]
+    of: tuple[str, ...]
     usual: str = ""
     always: bool = False
 
     def lined(self, told: str) -> str:
         """What the line above the table says, "" for nothing."""
         return told if self.always or told != self.usual else ""
+
+
+def _shape(record: RunRecord) -> str:
+    return record.started.request.problem.shape.replace(" × ", "×")
 
 
 def _heads(record: RunRecord) -> str:
@@ -46,32 +59,33 @@ def _heads(record: RunRecord) -> str:
 
 
 def _backend(record: RunRecord) -> str:
-    check, measurement = record.check("baseline"), record.measurement("baseline")
-    return measurement.backend if measurement is not None else check.backend if check is not None else ""
+    return f"SDPA {record.backend}" if record.backend else ""
 
 
 def _passed(record: RunRecord) -> str:
     """Only what is in order is worth no column: everything else is to be seen in its row."""
     is_whole = record.error("kernel") is not None and isinstance(record.end, Finished) and record.passed
-    return "passed" if is_whole else f"run {record.key}"
+    return "passed" if is_whole else ""
 
 
 TRAITS = (
-    Trait("shape", "Shape", lambda r: r.started.request.problem.shape.replace(" × ", "×"), always=True),
-    Trait("inputs", "Shape", lambda r: r.started.request.problem.inputs, "normal"),
-    Trait("seed", "Shape", lambda r: f"seed {r.started.request.problem.seed}", "seed 0"),
-    Trait("heads", "Shape", _heads, "1 head"),
-    Trait("dtype", "Shape", lambda r: r.started.request.problem.dtype, "fp32", always=True),
-    Trait("mask", "Shape", lambda r: "causal" if r.started.request.problem.causal else "no mask", "no mask"),
-    Trait("kernel", "Kernel", lambda r: r.started.request.kernel, always=True),
-    Trait("precision", "Kernel", lambda r: r.started.request.precision, always=True),
-    Trait("protocol", "Protocol", lambda r: r.started.request.protocol, always=True),
-    Trait("state", "State", _passed, always=True),
-    Trait("device", "Device", lambda r: r.started.device.name, always=True),
-    Trait("clock", "Clock", lambda r: r.started.device.mode_label, "GPU"),
-    Trait("backend", "SDPA backend", lambda r: f"SDPA {_backend(r)}" if _backend(r) else "", always=True),
-    Trait("versions", "Versions", lambda r: versions_text(r.started), always=True),
-    Trait("source", "Source", lambda r: r.source or OWN, OWN),
+    Trait(
+        "shape", "Shape", lambda r: r.started.request.problem.shape.replace(" × ", "×"), ("m", "n", "d"), always=True
+    ),
+    Trait("inputs", "Shape", lambda r: r.started.request.problem.inputs, ("inputs",), "normal"),
+    Trait("seed", "Shape", lambda r: f"seed {r.started.request.problem.seed}", ("seed",), "seed 0"),
+    Trait("heads", "Shape", _heads, ("batch", "heads", "kv_heads"), "1 head"),
+    Trait("dtype", "Shape", lambda r: r.started.request.problem.dtype, ("dtype",), "fp32", always=True),
+    Trait("mask", "Shape", lambda r: "causal" if r.started.request.problem.causal else PLAIN, ("causal",), PLAIN),
+    Trait("kernel", "Kernel", lambda r: r.started.request.kernel, ("kernel",), always=True),
+    Trait("precision", "Kernel", lambda r: r.started.request.precision, ("precision",), always=True),
+    Trait("protocol", "Protocol", lambda r: r.started.request.protocol, ("protocol",), always=True),
+    Trait("state", "State", _passed, ("state", "passed"), always=True),
+    Trait("device", "Device", lambda r: r.started.device.name, ("device",), always=True),
+    Trait("clock", "Clock", lambda r: r.started.device.mode_label, ("mode",), "GPU"),
+    Trait("backend", "SDPA backend", _backend, ("backend",), always=True),
+    Trait("versions", "Versions", lambda r: versions_text(r.started), ("torch", "triton", "revision"), always=True),
+    Trait("source", "Source", lambda r: r.source or OWN, ("source",), OWN),
 )
 """In the order in which the line says them; what has no room there is left out from the end."""
 
@@ -111,42 +125,91 @@ class Shared:
 
 
 class Sharing:
-    """Counts what the runs tell, so that one more or one less costs the same however many there are."""
+    """Counts runs by what they share, so that one more or one less costs the same however many there are.
 
-    def __init__(self, records: Iterable[RunRecord] = ()) -> None:
-        self._count = 0
-        self._told: dict[str, Counter[str]] = {trait.name: Counter() for trait in TRAITS}
-        self._times = Counter[str]()
-        self._sources = Counter[str]()
-        for record in records:
-            self.count(record)
+    None is read to be counted: of all that are alike in it one is looked at, when the line is written.
+    """
 
-    def count(self, record: RunRecord, by: int = 1) -> None:
-        """Take one more run into account, or one less where `by` is -1."""
-        self._count += by
-        for trait in TRAITS:
-            _change(self._told[trait.name], trait.told(record), by)
-        for measurement in filter(None, map(record.measurement, ROLES)):
-            us = measurement.latency.figure_us
-            _change(self._times, "short" if us < MILLISECONDS.us else "long" if us >= LONG_US else "between", by)
-        _change(self._sources, record.source, by)
+    def __init__(self, listed: Listed) -> None:
+        self._listed = listed
+        self._alike = Counter[Alike]()
+        self._example: dict[Alike, int] = {}  # the place of one of those alike
+        self._values: tuple[Counter[str], ...] = tuple(Counter() for _ in NAMES)
+        self._least, self._most = inf, -inf  # times, us, also of runs that were replaced since
+        self._count(zip(listed.column("source"), listed.column("setting"), strict=True))
+        self._note_times(*(us for name in FIGURES for us in listed.column(name)))
+
+    def take(self, place: int) -> None:
+        """Count the run at `place`."""
+        self._change(self._alike_at(place), 1, place)
+        self._note_times(*(self._listed.column(name)[place] for name in FIGURES))
+
+    def drop(self, place: int) -> None:
+        """Count the run at `place` no more, before another comes there."""
+        self._change(self._alike_at(place), -1, place)
+
+    def _alike_at(self, place: int) -> Alike:
+        return self._listed.column("source")[place], self._listed.column("setting")[place]
+
+    def _count(self, several: Iterable[Alike]) -> None:
+        alike = list(several)
+        counted = Counter(alike)
+        example = {one: place for place, one in enumerate(alike)}
+        for one, count in counted.items():
+            self._change(one, count, example[one])
+
+    def _change(self, alike: Alike, by: int, place: int) -> None:
+        before = self._alike[alike]
+        self._alike[alike] = after = before + by
+        if by > 0:
+            self._example[alike] = place
+        if not after:
+            del self._alike[alike], self._example[alike]
+        if not (before and after):
+            for values, value in zip(self._values, _values(alike), strict=True):
+                _add(values, value, 1 if after else -1)
+
+    def _note_times(self, *several: Value) -> None:
+        times = [us for us in several if isinstance(us, float)]
+        self._least, self._most = min((self._least, *times)), max((self._most, *times))
 
     def shared(self) -> Shared:
         """What the runs share now; one alone shares nothing."""
-        is_short = self._times["short"] or not self._times
-        unit = MILLISECONDS if self._times["long"] or not is_short else MICROSECONDS
-        start = common_start(source_mark(source) for source in self._sources if source)
-        if self._count < 2:
+        is_short = self._least < MILLISECONDS.us or self._least == inf
+        unit = MILLISECONDS if self._most >= LONG_US or not is_short else MICROSECONDS
+        start = common_start(source_mark(source) for source in self._values[0] if source != OWN)
+        if sum(self._alike.values()) < 2:
             return Shared(unit=unit, start=start)
-        told = {name: next(iter(counter)) for name, counter in self._told.items() if len(counter) == 1}
+        told = {trait.name: word for trait in TRAITS if (word := self._told_by_all(trait))}
         return Shared(frozenset(told), _parts(told), unit, start)
 
+    def _told_by_all(self, trait: Trait) -> str:
+        """What every run tells that tells anything; "" where they differ."""
+        at = [NAMES.index(name) for name in trait.of]
+        if any(len(self._values[place]) > 1 for place in at):
+            return ""
+        having = (one for one in self._alike if all(_values(one)[place] for place in at[:1]))
+        example = next(having, None)
+        return "" if example is None else trait.told(self._listed.record(self._place_of(example)))
 
-def _change(counter: Counter[str], told: str, by: int) -> None:
-    if told:
-        counter[told] += by
-        if not counter[told]:
-            del counter[told]
+    def _place_of(self, alike: Alike) -> int:
+        """The place of one of those alike; the one that was noted may have become another since."""
+        if self._alike_at(self._example[alike]) != alike:
+            self._example[alike] = next(p for p in range(len(self._listed)) if self._alike_at(p) == alike)
+        return self._example[alike]
+
+
+def _values(alike: Alike) -> list[str]:
+    """What is counted of runs that are alike, by NAMES; "" of what is not known."""
+    source, setting = alike
+    return [str(source or OWN), *("" if value == "None" else value for value in parts_of_setting(setting))]
+
+
+def _add(counter: Counter[str], value: str, by: int) -> None:
+    if value:
+        counter[value] += by
+        if not counter[value]:
+            del counter[value]
 
 
 def _parts(told: dict[str, str]) -> tuple[str, ...]:

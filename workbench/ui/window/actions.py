@@ -39,12 +39,20 @@ COMMANDS = (
     Command("auto", "Auto-run", ("Ctrl+Shift+R",), "auto", "Run again after every change of the form", True),
     Command("best", "Best tile", ("Ctrl+B",), "", "Set the tile to the best one known for the problem and the kernel"),
     Command("ceilings", "Measure ceilings", tip="How fast the GPU copies and multiplies, for the roofline: about 3 s"),
+    Command("new", "New session", ("Ctrl+N",), tip="Keep the next runs in a new file"),
+    Command("open_session", "Open session…", ("Ctrl+Shift+O",), tip="Go on with a session: runs are added to it"),
     Command("open", "Open recording…", ("Ctrl+O",), "open", "Show runs recorded elsewhere, read-only"),
+    Command("recent", "Open recent", tip="Sessions and recordings that were opened lately"),
+    Command("close_recording", "Close recording", tip="Take a recording's runs out of the window"),
     Command("save", "Save session as…", ("Ctrl+S",), "save", "Write this session's runs to a file"),
     Command("record", "Save as recording…", tip="Write this session's runs to a file that is only read, to hand on"),
     Command("export", "Export runs…", tip="For other programs: the runs selected in the table, or all where one is"),
     Command(
         "screenshot", "Picture of the window…", ("Ctrl+Shift+S",), "screenshot", "To the clipboard and a file, at 2x"
+    ),
+    Command("deleted", "Deleted runs…", tip="Bring back runs of this session that were deleted"),
+    Command(
+        "filter", "Filter runs", ("Ctrl+F",), tip="Show the runs that words and terms ask for: kernel:flash time<100us"
     ),
     Command("quit", "Quit", ("Ctrl+Q",)),
     Command("undo", "Undo", ("Ctrl+Z",), tip="Take back the last change"),

@@ -51,10 +51,11 @@ class CeilingsControl:
                 self._stage.hear(event)
                 noted = f"; {'; '.join(ceilings.notes)}" if ceilings.notes else ""
                 self._say(f"The ceilings of {ceilings.device} are measured{noted}")
-            case Failed(message=message, remedy=remedy):
+            case Failed():
                 self._show(False)
                 self._status.take(event)
-                self._say(f"The ceilings were not measured: {message}. {remedy}".strip())
+                if event.kind == "cancelled":
+                    self._say(f"The ceilings were not measured: {event.message}")
             case Finished():
                 self._show(False)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from workbench.analysis.presets import WELCOME, find_preset
 from workbench.run.events import Ready
@@ -10,6 +12,10 @@ from workbench.run.library import Library
 from workbench.run.request import RunRequest
 from workbench.ui.form.controls import Controls
 from workbench.ui.window.control import RunControl
+from workbench.ui.window.sessions.resume import Resume
+from workbench.ui.window.voice import Voice
+
+DRIVER = Path("/dev/nvidiactl")  # of NVIDIA's driver; whether its GPU can be used, the engine says
 
 
 class FirstRun:
@@ -22,6 +28,30 @@ class FirstRun:
         self._untouched = controls.request()
         self.waits_for_device = False  # to run what suits it, once it is known
         self._tile_open = False  # whether the engine is to choose its tile
+
+    def go_on(self, resume: Resume, open_session: Callable[[Path], object], voice: Voice) -> None:
+        """Begin where the last time ended: the form as it was, and the offer of that session.
+
+        On the very first start it is what suits the device, which is in the form from the first frame on as far as it
+        can be told without the engine.
+        """
+        kept = resume.form()
+        if kept is not None:
+            self._controls.set_request(kept)
+        if self._library.records():  # of a recording that was asked for
+            return
+        offer = resume.offer(open_session)
+        if kept is None and resume.is_first_start:
+            self._controls.set_request(self._welcome("cuda" if DRIVER.exists() else "interpreter"))
+            self._untouched = self._controls.request()
+            self.waits_for_device = True
+        if offer is not None:
+            voice.tell(offer)
+
+    def _welcome(self, mode: str) -> RunRequest:
+        """What suits a device of that mode, on the device that the form has."""
+        preset, device = find_preset(WELCOME[mode]), self._controls.request().device
+        return RunRequest(preset.problem, preset.tile, device=device, rtol=preset.rtol, atol=preset.atol)
 
     def start(self, request: RunRequest) -> None:
         """Run `request` as soon as the engine is there."""
@@ -36,11 +66,7 @@ class FirstRun:
     def on_ready(self, ready: Ready) -> None:
         """Run what suits the device, if that is awaited and there is no run yet that can be looked at."""
         if self.waits_for_device and not self._library.records():
-            preset = find_preset(WELCOME[ready.device.mode])
-            device = self._controls.request().device
-            self._controls.set_request(
-                RunRequest(preset.problem, preset.tile, device=device, rtol=preset.rtol, atol=preset.atol)
-            )
+            self._controls.set_request(self._welcome(ready.device.mode))
             self._runs.run()
 
     def on_started(self, request: RunRequest) -> None:

@@ -10,6 +10,8 @@ from workbench.ui.window.actions import COMMANDS
 
 MOUSE = (
     ("Up, Down in a field", "the next value; block sizes and warps step through powers of two"),
+    ("Tab", "the next field, list or plot; F6 goes to the next area, where the keyboard was in it"),
+    ("Arrows in a plot", "move a cross that reads as the mouse does, with Shift in larger steps; Enter clicks there"),
     ("Wheel on a plot", "zoom; drag to move, double-click to see all"),
     ("Hover a plot", "the value under the cursor"),
     ("Hover the strip under the latency plots", "clock, power and temperature at that time"),
@@ -21,6 +23,7 @@ MOUSE = (
         "show it in every panel; right-click to copy it, also as a command line, or to use its settings",
     ),
     ("Ctrl+C in the table", "copy the selected runs, with the units in a header"),
+    ("Ctrl+D, F2, Shift+F2, Del in the table", "star, name, annotate, delete the selected runs; Undo takes it back"),
     ("Right-click the table's header", "choose its columns; drag one to move it, its edge to size it"),
 )
 

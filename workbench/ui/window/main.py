@@ -12,13 +12,18 @@ from PyQt6.QtGui import QAction, QCloseEvent, QImage
 from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from workbench.run.events import Failed, Log, Progress, Ready, Started
-from workbench.run.library import Library
+from workbench.run.library import Copied, Library
 from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
 from workbench.ui.files.exporting import Exporting
 from workbench.ui.files.filing import Filing
-from workbench.ui.files.pictures import DEFAULT_SCALE, take_picture
+from workbench.ui.files.names import picture_name
+from workbench.ui.files.pictures import DEFAULT_SCALE, exhausted, picture_steps
+from workbench.ui.files.recent import FileKind, Recent
+from workbench.ui.files.taking import PictureTaker, Steps
 from workbench.ui.form.controls import Controls
+from workbench.ui.notices.bar import NoticeBar
+from workbench.ui.notices.notice import Topic
 from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.places import Docked
 from workbench.ui.runs.table import ResultsTable
@@ -33,10 +38,14 @@ from workbench.ui.window.editing import Editing
 from workbench.ui.window.first_run import FirstRun
 from workbench.ui.window.layout.areas import Areas
 from workbench.ui.window.layout.docks import Docks
+from workbench.ui.window.marks import MarksControl
 from workbench.ui.window.menus import build_menus, build_tool_bar, join_workspaces
+from workbench.ui.window.sessions.opening import OpenFiles
+from workbench.ui.window.sessions.resume import Resume
 from workbench.ui.window.shown import ShownRun
 from workbench.ui.window.stage import Stage
 from workbench.ui.window.status import StatusBar
+from workbench.ui.window.voice import Voice
 from workbench.ui.worker import EngineDown, Grown, Kept, OfCeilings, Rested, RunWorker
 
 FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
@@ -53,7 +62,6 @@ class MainWindow(QMainWindow):
 
     def __init__(self, library: Library, worker: RunWorker, settings: QSettings, theme: Theme) -> None:
         super().__init__()
-        self.setWindowTitle("Tilescope")
         self.setMinimumSize(*LEAST_SIZE)
         self.resize(*DEFAULT_SIZE)
         self._library = library
@@ -70,9 +78,10 @@ class MainWindow(QMainWindow):
         self.status.show_busy("Starting the engine…")
         if request is not None:
             self._first.start(request)
-        else:
-            self._first.waits_for_device = True
+        elif self._library.records().where(source=""):
             self._shown.show_last()
+        else:
+            self._first.go_on(self._resume, lambda path: self._filing.do(partial(self._files.open, path)), self._voice)
         # After the first frame: the window is not kept from appearing by what the engine says.
         QTimer.singleShot(0, self._worker.speak)
 
@@ -89,7 +98,11 @@ class MainWindow(QMainWindow):
 
         Raises SessionError if it cannot be read.
         """
-        return self._shown.open_recording(path)
+        return self._files.open_recording(path)
+
+    def open_file(self, path: Path) -> None:
+        """Go on with a session, or show a recording: the file says which it is. Raises SessionError."""
+        self._files.open(path)
 
     def widget(self, name: str) -> QWidget:
         """The panel, form or table called `name`, brought to the front. KeyError if there is none."""
@@ -116,18 +129,13 @@ class MainWindow(QMainWindow):
         """The file in which this session's runs are kept."""
         return self._library.session.path
 
-    def save_session(self, path: Path, as_recording: bool = False) -> int:
-        """Write this session's runs to `path`; returns their number. Raises SessionError."""
+    def save_session(self, path: Path, as_recording: bool = False) -> Copied:
+        """Write this session's runs to `path`; returns how many. Raises SessionError."""
         return self._library.save_copy(path, sealed=as_recording)
 
     def widget_names(self) -> tuple[str, ...]:
         """The names that `widget` takes."""
         return tuple(widget.name for widget in self._contents())
-
-    def report(self, details: str, line: str) -> None:
-        """Put `details` into the log and say `line`."""
-        self._stage.hear(Log(details))
-        self._say(line)
 
     def flush(self) -> None:
         """Draw now what the next frame would draw."""
@@ -145,12 +153,14 @@ class MainWindow(QMainWindow):
         apply_theme(app, theme)
         self._commands.apply_theme(theme)
         self._stage.apply_theme(theme)
+        self.notices.apply_theme(theme)
         self.results.apply_theme(theme)
         self._settings.setValue("theme", theme.name)
 
     def closeEvent(self, a0: QCloseEvent | None) -> None:
         """Keep the layout, end the engine, and let what goes on be kept."""
         self.docks.save()
+        self._resume.keep(self.controls.request())
         self.results.header.save(self._settings)
         self._frames.stop()
         self._runs.set_auto(False)
@@ -168,24 +178,34 @@ class MainWindow(QMainWindow):
         self.headline = self._stage.headline
         self.status = StatusBar()
         self.setStatusBar(self.status)
+        self.notices = NoticeBar(theme)
+        self._voice = Voice(self.status, self.notices, self._stage)
         for widget in self._contents():
             self.docks.add(widget)
         self._ended: deque[Kept] = deque()
-        self._filing = Filing(self, self._say)
-        self._exporting = Exporting(self, self._say)
-        build_tool_bar(self, self._commands, self.headline)
+        recent = Recent(self._settings)
+        self._filing = Filing(self, recent, self._voice.say, self._voice.tell)
+        self._exporting = Exporting(self, recent, self._voice.say, self._voice.tell)
+        build_tool_bar(self, self._commands, self.headline, self.notices)
         build_menus(self, self._commands, self.docks, self._contents(), self._save_picture_of)
         join_workspaces(self._commands, self.docks)
         self._areas = Areas(self, self.docks.named(), self.headline)
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
+        self._pictures = PictureTaker(self._frames, self)
         self._runs = RunControl(self, self.controls, self._worker, self._commands)
-        self._editing = Editing(self, self._commands, self.controls, self._say)
+        self._editing = Editing(self, self._commands, self.controls, self._voice.say)
         self._first = FirstRun(self.controls, self._runs, self._library)
-        self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._say)
+        self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._voice.say)
         setup = self.docks.dock(self.controls.name)
         self._comparing = Comparing(self.results, self._stage, self.docks, self._runs.submit, self._library.load)
-        self._shown = ShownRun(self._library, self.results, self._stage, self.controls, setup, self._say)
+        self._resume = Resume(self._settings, self._library, recent)
+        self._shown = ShownRun(self, self._library, self.results, self._stage, self.controls, setup, self._voice)
+        self._files = OpenFiles(self, self._library, self._worker, self._shown, self._filing, recent, self._voice)
+        history = self._editing.undo
+        marked = (self._library, self.results, self._shown, history, self._commands, self.widget, self._voice.say)
+        self._marks = MarksControl(*marked)
+        self._files.left.connect(self._marks.forget)
 
     def _contents(self) -> tuple[Docked, ...]:
         """Everything that stands in a dock, in the order of the View menu."""
@@ -198,9 +218,8 @@ class MainWindow(QMainWindow):
             auto=self._runs.set_auto,
             best=self.controls.use_best_tile,
             ceilings=self._ceilings.measure,
-            open=lambda: self._filing.choose_recording(self.open_recording),
-            save=lambda: self._filing.save_runs("session", self.save_session),
-            record=lambda: self._filing.save_runs("recording", partial(self.save_session, as_recording=True)),
+            save=lambda: self._save(FileKind.SESSION),
+            record=lambda: self._save(FileKind.RECORDING),
             export=lambda: self._exporting.export(self.results.chosen()),
             screenshot=lambda: self._save_picture_of(self),
             quit=self.close,
@@ -211,8 +230,9 @@ class MainWindow(QMainWindow):
             keys=lambda: help_texts.show_keys(self),
             about=lambda: help_texts.show_about(self, self._ready),
         )
+        self._files.connect(self._commands)
         self._worker.arrived.connect(self._take)
-        self.troubled.connect(self.report)
+        self.troubled.connect(self._voice.report)
         self.controls.requestChanged.connect(self._on_request_changed)
         self.controls.deviceChanged.connect(self._worker.use_device)
         self.results.recordSelected.connect(self.show_record)
@@ -224,7 +244,7 @@ class MainWindow(QMainWindow):
         self._frames.timeout.connect(self._on_frame)
         self._runs.submitted.connect(self._on_submitted)
         self._runs.submitted.connect(self._editing.on_submitted)
-        self._runs.said.connect(self._say)
+        self._runs.said.connect(self._voice.warn_of_form)
         self._frames.start()
 
     def _restore(self) -> None:
@@ -234,6 +254,8 @@ class MainWindow(QMainWindow):
 
     def _take(self, told: Grown | Kept | Rested | OfCeilings | EngineDown | Ready | Progress | Log) -> None:
         """What the engine's thread tells."""
+        if not isinstance(told, Kept):  # whose turn comes
+            self._voice.hear(told)
         match told:
             case Grown():
                 self._on_grown(told)
@@ -243,8 +265,9 @@ class MainWindow(QMainWindow):
                 self._runs.show_running(False)
             case OfCeilings(event):
                 self._ceilings.take(event)
-            case EngineDown(failure):
-                self._on_engine_down(failure)
+            case EngineDown(failure):  # with no run asked for: what is shown stays
+                self.status.show_down()
+                self.controls.hear_down(failure)
             case Ready() | Log():
                 self._on_engine_says(told)
             case Progress():
@@ -285,12 +308,6 @@ class MainWindow(QMainWindow):
             return
         self._stage.draw_next()
 
-    def _on_engine_down(self, failure: Failed) -> None:
-        """The engine could not start, with no run asked for: what is shown stays."""
-        self.status.show_down()
-        self.controls.hear_down(failure)
-        self.report(f"{failure.traceback}\n", f"{failure.message}. {failure.remedy}".strip())
-
     def _on_ready(self, ready: Ready) -> None:
         self._ready = ready
         self.controls.set_ready(ready)
@@ -299,38 +316,43 @@ class MainWindow(QMainWindow):
 
     def _on_kept(self, kept: Kept) -> None:
         self._shown.add(kept)
-        if kept.problem:
-            self._say(f"{kept.problem} The run is held in memory: File > Save session as… keeps it.")
-        elif kept.note:
-            self._say(kept.note)
-            self._stage.hear(Log(f"{kept.note}\n"))
+        self._voice.hear(kept)
+        self._resume.keep(self.controls.request())
         self.settled.emit(kept.record)
 
     def _on_request_changed(self, request: RunRequest | None) -> None:
+        self._voice.tell(Topic.FORM)
         self._first.on_request_changed(request)
         self._shown.compare_form()
 
     def _on_submitted(self) -> None:
         self._first.waits_for_device = False  # something else runs
+        self._voice.tell(Topic.RESUME)
         self._shown.is_live = True
         self.status.show_busy("Waiting for the engine…")
 
     def picture_of(self, widget: QWidget, scale: float = DEFAULT_SCALE) -> QImage:
         """A picture of this window, or of one panel, whose run is said below it."""
         self.flush()
+        return exhausted(self._picture(widget, scale))
+
+    def _picture(self, widget: QWidget, scale: float = DEFAULT_SCALE) -> Steps:
+        """The same in steps, of which the first draw what has changed."""
+        while self._stage.draw_next():
+            yield
         caption: tuple[str, ...] = ()
         if widget is self.results:
             widget, caption = self.results.whole(scale)
         if isinstance(widget, Panel):
             widget.draw_now()  # it may be behind another tab
             caption = self._stage.caption(widget.name)
-        return take_picture(widget, scale, caption)
+        return (yield from picture_steps(widget, scale, caption))
 
     def _save_picture_of(self, widget: Docked | QMainWindow) -> None:
         assert isinstance(widget, QWidget)
-        self._filing.save_picture(self.picture_of(widget))
+        name = picture_name(self._stage.run, "" if widget is self else widget.objectName())
+        self._pictures.take(self._picture(widget), lambda image: self._filing.save_picture(image, name))
 
-    def _say(self, text: str) -> None:
-        """A line that is read where the eye already is, and stays in the log."""
-        self.status.showMessage(text, 8000)
-        self._stage.hear(Log(f"{text}\n"))
+    def _save(self, kind: FileKind) -> None:
+        save = partial(self.save_session, as_recording=kind is FileKind.RECORDING)
+        self._filing.save_runs(kind, self._library.session.path.stem, save)

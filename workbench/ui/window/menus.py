@@ -7,7 +7,7 @@ from functools import partial
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QActionGroup
-from PyQt6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
+from PyQt6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QVBoxLayout, QWidget
 
 from workbench.ui.places import Docked
 from workbench.ui.window.actions import WORKSPACE_COMMANDS, Actions, workspace_command
@@ -16,8 +16,23 @@ from workbench.ui.window.layout.workspaces import WORKSPACES, Workspace
 
 SEPARATOR, DOCKS, PANEL_PICTURES = "separator", "docks", "panel pictures"
 MENUS = {
-    "&File": ("open", "save", "record", "export", SEPARATOR, "screenshot", PANEL_PICTURES, SEPARATOR, "quit"),
-    "&Edit": ("undo", "redo", SEPARATOR, "copy_line", "paste_line"),
+    "&File": (
+        "new",
+        "open_session",
+        "open",
+        "recent",
+        "close_recording",
+        SEPARATOR,
+        "save",
+        "record",
+        "export",
+        SEPARATOR,
+        "screenshot",
+        PANEL_PICTURES,
+        SEPARATOR,
+        "quit",
+    ),
+    "&Edit": ("undo", "redo", SEPARATOR, "copy_line", "paste_line", SEPARATOR, "filter", "deleted"),
     "&Run": ("run", "stop", "auto", SEPARATOR, "best", "ceilings"),
     "&View": (
         *(command.name for command in WORKSPACE_COMMANDS),
@@ -35,8 +50,8 @@ MENUS = {
 TOOLS = ("run", "stop", "auto")
 
 
-def build_tool_bar(window: QMainWindow, commands: Actions, headline: QWidget) -> None:
-    """The commands of a run, and `headline` in the room beside them."""
+def build_tool_bar(window: QMainWindow, commands: Actions, headline: QWidget, notices: QWidget) -> None:
+    """The commands of a run, and in the room beside them `headline` with `notices` below it."""
     bar = QToolBar("Run")
     bar.setObjectName("tool_bar")
     bar.setMovable(False)
@@ -44,8 +59,16 @@ def build_tool_bar(window: QMainWindow, commands: Actions, headline: QWidget) ->
     for name in TOOLS:
         bar.addAction(commands[name])
     bar.addSeparator()
-    bar.addWidget(headline)
-    headline.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    # Not in a bar of their own: a saved layout would hide messages, or show a bar without any.
+    lines = QWidget()
+    lines.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    layout = QVBoxLayout(lines)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(0)
+    for line in (headline, notices):
+        line.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        layout.addWidget(line)
+    bar.addWidget(lines)
     window.addToolBar(bar)
 
 

@@ -48,6 +48,14 @@ class Stage:
             if panel.shows_run:
                 panel.show_run(run, change)
 
+    def show_nothing(self) -> None:
+        """Show no run, as at first."""
+        self.run = None
+        self.headline.show_nothing()
+        for panel in self.panels.values():
+            if panel.shows_run:
+                panel.show_nothing()
+
     def rename(self, key: RunKey, to: RunKey) -> None:
         """The run `key` is called `to` from now on: it is in a file."""
         if self.run is not None and self.run.key == key:

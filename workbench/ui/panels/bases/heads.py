@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QComboBox
 from workbench.run.request import Problem
 from workbench.words.names import head_text
 
-ARROW_WIDTH = 46  # px of the arrow, the padding and the frame
+ARROW_WIDTH = 56  # px of the arrow, the padding and the frame
 
 
 class HeadChoice(QObject):

@@ -50,8 +50,14 @@ class Panel(QWidget):
         if change is None or isinstance(change, (Started, Finished, Failed, *self.reads)):
             self.redraw()
 
+    def show_nothing(self) -> None:
+        """Show no run, as at first."""
+        self.run = None
+        self.begin()
+        self.redraw()
+
     def begin(self) -> None:
-        """Forget what was chosen or zoomed in the last run; `run` is the new one."""
+        """Forget what was chosen or zoomed in the last run; `run` is the new one, None for none."""
 
     def hear(self, event: Ready | CeilingsMeasured | Log | Started | Failed) -> None:
         """Learn what the engine says, whichever run is shown."""

@@ -9,6 +9,7 @@ from workbench.analysis.numbers import TimeUnit, format_time
 from workbench.analysis.traffic import Floor, fits_cache, floor_time, least_bytes, size_text
 from workbench.run.ceilings import RATES, Ceilings
 from workbench.run.events import Started
+from workbench.run.kept.runs import having
 from workbench.run.measurement import Measurement, Role
 from workbench.run.record import RunRecord
 from workbench.words.names import asked_baseline_text, implementation_text, kernel_text, problem_text
@@ -57,8 +58,10 @@ def point_of(measurement: Measurement, run: str = "") -> Point | None:
 
 def earlier_points(records: Sequence[RunRecord], shown: RunRecord | None, device: str) -> list[Point]:
     """The kernels of other runs on the same device, the latest of them; a wrong result has no speed."""
-    points = []
-    for record in records:
+    points: list[Point] = []
+    for record in reversed(having(records, device=device)):
+        if len(points) == MOST_POINTS:
+            break
         kernel = record.measurement("kernel")
         is_other = record.started.device.name == device and (shown is None or record.key != shown.key)
         if not is_other or kernel is None or record.is_wrong("kernel"):
@@ -66,7 +69,7 @@ def earlier_points(records: Sequence[RunRecord], shown: RunRecord | None, device
         where = f", {record.source}" if record.source else ""
         point = point_of(kernel, f"run {record.run_id}{where}")
         points += [point] if point is not None else []
-    return points[-MOST_POINTS:]
+    return points[::-1]
 
 
 def precision_of(measurement: Measurement) -> str:

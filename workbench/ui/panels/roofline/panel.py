@@ -49,7 +49,7 @@ class RooflinePanel(CeilingsPanel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
-        self._records: tuple[RunRecord, ...] = ()
+        self._records: Sequence[RunRecord] = ()
         self._measuring = ""  # what of the ceilings is being measured
         self.view = RooflinePlot(theme)
         self.kernel, self.baseline, self.about = SpanLine(), SpanLine(), SpanLine()
@@ -79,7 +79,7 @@ class RooflinePanel(CeilingsPanel):
 
     def set_history(self, records: Sequence[RunRecord]) -> None:
         """Learn of the other runs that are drawn."""
-        self._records = tuple(records)
+        self._records = records
         self.mark_stale()
 
     def draw(self) -> None:

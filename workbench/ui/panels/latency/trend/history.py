@@ -13,6 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from workbench.analysis.metrics import Metric
+from workbench.run.kept.runs import Runs
 from workbench.run.measurement import ROLES, Role
 from workbench.run.record import RunKey, RunRecord
 from workbench.stats.arrays import FloatArray
@@ -69,7 +70,7 @@ class History:
         self._forget()
 
     def _forget(self) -> None:
-        self._pending: deque[tuple[int, RunRecord]] = deque()
+        self._pending: deque[int] = deque()
         self._copies: dict[RunKey, RunKey] = {}
         self._alike: dict[str, list[RunRecord]] = {}
         self._kinds: dict[Kind, list[_Kept]] = {}
@@ -78,12 +79,12 @@ class History:
     def set_records(self, records: Sequence[RunRecord]) -> None:
         """Take all runs that have ended, oldest first; where they are those of before and some more, only these."""
         known = len(self._records)
-        if not (known <= len(records) and all(map(is_, self._records, records))):
+        if not _goes_on(records, self._records):
             self._forget()
             known = 0
-        added = [(i, records[i]) for i in range(known, len(records))]
+        sources = [key.source for key in _keys(records)]
         # This session's own come first: a recording may hold copies of them.
-        self._pending.extend(sorted(added, key=lambda one: one[1].source != ""))
+        self._pending.extend(sorted(range(known, len(records)), key=lambda order: sources[order] != ""))
         self._records = records
         self._trends = {}
 
@@ -111,7 +112,8 @@ class History:
     def _read(self, until: float) -> None:
         """Sort runs by their kinds, at least one."""
         while self._pending:
-            order, record = self._pending.popleft()
+            order = self._pending.popleft()
+            record = self._records[order]
             alike = self._alike.setdefault(record.started.started_at, [])
             original = next((one for one in alike if _is_copy(record, one)), None) if record.source else None
             if original is not None:
@@ -178,6 +180,17 @@ def _measure(members: Sequence[_Kept], metric: Metric, along: Along, until: floa
             if perf_counter() > until:
                 return len(members) - 1 - i
     return 0
+
+
+def _goes_on(records: Sequence[RunRecord], before: Sequence[RunRecord]) -> bool:
+    """Whether `records` are those of before, and maybe more after them; none is read to see that."""
+    if isinstance(records, Runs):
+        return records.extends(before)
+    return len(before) <= len(records) and all(map(is_, before, records))
+
+
+def _keys(records: Sequence[RunRecord]) -> Sequence[RunKey]:
+    return records.keys if isinstance(records, Runs) else [record.key for record in records]
 
 
 def _is_copy(record: RunRecord, other: RunRecord) -> bool:
