@@ -162,3 +162,9 @@ def test_only_the_runs_looked_at_last_are_held() -> None:
     for number in (1, 2, 1, 3, 1, 2):
         held.get(RunKey("", number), record_of)  # type: ignore[arg-type]
     assert read == [1, 2, 3, 2]
+
+
+def test_who_asks_for_no_column_is_told_of_all_runs_by_any_index(tmp_path: Path, reads: Reads) -> None:
+    session_of(tmp_path / "s.tilescope", 5)
+    Session(tmp_path / "s.tilescope").add(make_record(6))
+    assert Session(tmp_path / "s.tilescope").numbers() == [1, 2, 3, 4, 5, 6] and reads.count == 0

@@ -78,9 +78,9 @@ def numbers(db: sqlite3.Connection, index: Index) -> tuple[list[int], list[int]]
     """The numbers of all runs, and of those that the index lacks.
 
     Only numbers between those of the index, and above it, are looked for among the runs: a walk over them reads the
-    whole of a large file.
+    whole of a large file. Whoever asks for no column is served by an index of any.
     """
-    if not is_there(db, index):
+    if not (is_there(db, index) if index.names else _TABLE in tables_of(db)):
         every = [row[0] for row in db.execute("select id from runs order by id")]
         return every, every
     known = {row[0] for row in db.execute(f"select id from {_TABLE}")}

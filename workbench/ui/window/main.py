@@ -198,8 +198,8 @@ class MainWindow(QMainWindow):
         self._first = FirstRun(self.controls, self._runs, self._library)
         self._ceilings = CeilingsControl(self._worker, self._commands, self._stage, self.status, self._voice.say)
         setup = self.docks.dock(self.controls.name)
-        self._comparing = Comparing(self.results, self._stage, self.docks, self._runs.submit, self._library.load)
         self._resume = Resume(self._settings, self._library, recent)
+        self._comparing = Comparing(self.results, self._stage, self.docks, self._runs.submit, self._library.load)
         self._shown = ShownRun(self, self._library, self.results, self._stage, self.controls, setup, self._voice)
         self._files = OpenFiles(self, self._library, self._worker, self._shown, self._filing, recent, self._voice)
         history = self._editing.undo
