@@ -55,7 +55,7 @@ IMPOSSIBLE: dict[str, Any] = {
     "max_seconds": 0.0,
     "max_samples": 0,
 }
-NO_CHOICE = {"problem", "tile", "trace", "keep_tensors", "auto_tile"}
+NO_CHOICE = {"problem", "tile", "trace", "keep_tensors", "auto_tile", "rival"}
 
 
 def spoiled(name: str) -> RunRequest:

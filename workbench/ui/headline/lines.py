@@ -188,6 +188,8 @@ def _comparison(record: RunRecord) -> dict[str, Line]:
     quotient = f"{named('baseline', record)} / kernel {number(result.baseline_over_kernel)}"
     tooltip = f"{quotient}. {PAIRED_TIP if paired else FIGURES_TIP}{level}"
     caption, short = bounds_text(result, paired), bounds_text(result, paired, short=True)
+    if record.started.request.rival is not None and paired:
+        caption = f"paired, {caption}"  # two separate runs have a ratio of these as well
     return {"ratio": Line(caption, value, color, tooltip, short_caption=short)}
 
 

@@ -60,14 +60,12 @@ class ComparePanel(Panel):
         self.references, self.turns = QComboBox(), QPushButton("Measure in turns")
         self.views, self.pages = QTabBar(), QStackedWidget()
         self.graphics = PlotArea()
-        self.stack = PlotStack(theme, self._content())
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 4)
-        layout.addWidget(self.stack)
+        self.stack = PlotStack(theme, self.pages)
+        self._lay_out()
         self.apply_theme(theme)
 
-    def _content(self) -> QWidget:
-        content, times = QWidget(), QWidget()
+    def _lay_out(self) -> None:
+        times, column = QWidget(), QVBoxLayout(self)
         make_wrapping(self.answer)
         self.graphics.addItem(self.shares.plot)
         under = QVBoxLayout(times)
@@ -78,13 +76,11 @@ class ComparePanel(Panel):
             self.views.addTab(title)
             self.pages.addWidget(page)
         self.views.currentChanged.connect(self._show_page)
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(8, 6, 8, 4)
         column.setSpacing(4)
         column.addWidget(self.answer)
         column.addLayout(self._controls())
-        column.addWidget(self.pages, 1)
-        return content
+        column.addWidget(self.stack, 1)
 
     def _controls(self) -> QHBoxLayout:
         row, name = QHBoxLayout(), QLabel("&Reference:")
@@ -186,6 +182,8 @@ class ComparePanel(Panel):
 
     def draw(self) -> None:
         """Show the comparison, or how to come by one."""
+        self.answer.setVisible(self.found is not None)
+        self.turns.setEnabled(False)
         if not self.can_compare:
             self.stack.show_text(TOO_MANY if len(self.runs) > MOST_RUNS else ASK)
         elif self.found is None:  # its work failed, which says so itself

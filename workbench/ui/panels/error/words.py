@@ -84,7 +84,9 @@ def worst_text(error: ErrorStats, digits: int = 8) -> str:
 
 
 def _other_text(other: Checked) -> str:
-    return f"{'kernel' if other.role == 'kernel' else baseline_text(other.backend)} {number(other.error.max_abs, 3)}"
+    # A rival, being a kernel, has no backend.
+    baseline = baseline_text(other.backend) if other.backend else other.implementation
+    return f"{'kernel' if other.role == 'kernel' else baseline} {number(other.error.max_abs, 3)}"
 
 
 def _place(error: ErrorStats, problem: Problem) -> str:
