@@ -242,7 +242,8 @@ def _name_kernels(window: MainWindow) -> None:
 
 def _compare(window: MainWindow, recording: Path, spans: Sequence[tuple[int, int]]) -> None:
     """Let the compare panel show the recording's runs in `spans`. Raises UsageError if one is not there."""
-    from workbench.ui.panels.compare.panel import LEAST_RUNS, MOST_RUNS, ComparePanel
+    from workbench.analysis.comparison import LEAST_RUNS, MOST_RUNS
+    from workbench.ui.panels.compare.panel import ComparePanel
 
     numbers = list(dict.fromkeys(number for first, last in spans for number in range(first, last + 1)))
     if not LEAST_RUNS <= len(numbers) <= MOST_RUNS:

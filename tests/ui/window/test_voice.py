@@ -119,3 +119,17 @@ def test_a_message_is_in_the_log_too(make_test_window: MakeWindow) -> None:
     log = window.widget("log")
     window.flush()
     assert "96 GiB are wanted" in log.text()  # type: ignore[attr-defined]
+
+
+def test_what_is_said_while_something_goes_on_ends_with_it(make_test_window: MakeWindow) -> None:
+    """And takes no other line away."""
+    window = make_test_window()
+    voice, status = window._voice, window.status
+    voice.say_while("Reading run 3…")
+    assert status.currentMessage() == "Reading run 3…"
+    voice.end_saying()
+    assert status.currentMessage() == ""
+    voice.say_while("Reading run 3…")
+    voice.say("Saved")
+    voice.end_saying()
+    assert status.currentMessage() == "Saved"

@@ -62,7 +62,7 @@ class ShownRun:
         """Show a run of the table in every panel, once it has been read: until then all shows the one before."""
         self.is_live = False
         if not self._reader.ask(record):
-            self._voice.say(f"Reading run {record.run_id}…")
+            self._voice.say_while(f"Reading run {record.run_id}…")
 
     def finish(self) -> None:
         """Show now what is still being read."""
@@ -75,6 +75,7 @@ class ShownRun:
             return record.without_result(Failed("damaged", str(error)))
 
     def _show_whole(self, whole: RunRecord) -> None:
+        self._voice.end_saying()
         if isinstance(whole.end, Failed) and whole.end.kind == "damaged":
             self._voice.tell(Notice(Kind.ERROR, Topic.FILE, whole.end.message))
         self._show_run(whole)
@@ -128,6 +129,7 @@ class ShownRun:
         """The live run has grown; a panel only takes note of that, and draws on the next frame."""
         if self.is_live:
             self._reader.forget()
+            self._voice.end_saying()
             self._show_run(grown.record, grown.event)
             if grown.event is None:
                 self.compare_form()

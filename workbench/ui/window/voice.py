@@ -22,11 +22,23 @@ class Voice:
         self._status = status
         self._notices = notices
         self._stage = stage
+        self._while = ""
 
     def say(self, text: str) -> None:
         """A line of the routine, which nobody has to read."""
         self._status.showMessage(text, ROUTINE_MS)
         self._stage.hear(Log(f"{text}\n"))
+
+    def say_while(self, text: str) -> None:
+        """The same, until `end_saying`: what is said is over then, and belongs in no log."""
+        self._status.showMessage(text)
+        self._while = text
+
+    def end_saying(self) -> None:
+        """What `say_while` said is over."""
+        if self._while and self._status.currentMessage() == self._while:
+            self._status.clearMessage()
+        self._while = ""
 
     def tell(self, told: Notice | Topic) -> None:
         """A message that stands until it is dismissed or old; or with a topic alone, that its message is old."""
