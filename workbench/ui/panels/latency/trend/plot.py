@@ -17,15 +17,17 @@ from workbench.ui.panels.latency.trend.axis import PlaceAxis
 from workbench.ui.panels.latency.trend.findings import Hollow, Level, Path, best_of, levels_of, paths_of, tile_words
 from workbench.ui.panels.latency.trend.history import Trend
 from workbench.ui.panels.latency.trend.items import Band, BandItems, Dots, LineItems, MarkItems, Marks
+from workbench.ui.panels.latency.trend.label import place_words
 from workbench.ui.panels.latency.trend.looks import Look, Series, looks_of
 from workbench.ui.panels.latency.trend.places import Places, places_of
 from workbench.ui.panels.latency.trend.runs import TIME, TrendRun
 from workbench.ui.plots.scale import Scale, plain_scale, reach, time_scale
 from workbench.ui.plots.themed import style_plot
-from workbench.ui.text.fit import longest, text_width
+from workbench.ui.text.fit import text_height, text_width
 from workbench.ui.theme import Theme
 from workbench.words.names import kernel_text
 
+PADDING = 4  # px around the text of a TextItem
 RING, MARK, SMALL = 17, 8, 5  # px: around the run shown, a run, one of many
 MANY = 200  # runs: more are smaller, and only the shown and the best have bars
 CROSS, FALLEN = "x", "t"  # a wrong run, and one that failed
@@ -252,17 +254,19 @@ class TrendPlot:
         x, y = float(self.places.x[i]), float(self.y[i])
         self.best_ring.setData([x], [y])
         (left, right), (low, high) = self.plot.vb.viewRange()
-        room, height = float(self.plot.vb.width()), max(1.0, float(self.plot.vb.height()))
-        self.label.setText(longest(texts, room - 10, text_width))
+        room = max(1.0, float(self.plot.vb.width())), max(1.0, float(self.plot.vb.height()))
+        scale = room[0] / max(1e-9, right - left), room[1] / max(1e-9, high - low)
+        seen = np.isfinite(self.y)
+        seen[i] = False
+        others = np.stack([(self.places.x[seen] - left) * scale[0], (high - self.y[seen]) * scale[1]], axis=1)
+        mark = ((x - left) * scale[0], (high - y) * scale[1])
+        tall = text_height() + 2 * PADDING
+        placed = place_words(texts, lambda text: text_width(text) + 2 * PADDING, tall, mark, others, room, RING / 2)
+        self.label.setText(placed.text)
         self.label.setColor(self._theme.good)
         self.label.fill = pg.mkBrush(self._theme.color("surface", 200))
-        width = float(self.label.boundingRect().width())
-        place = (x - left) / max(1e-9, right - left) * room
-        begin = min(max(0.0, place - width / 2), max(0.0, room - width))
-        is_above = y < (low + high) / 2
-        off = RING / 2 * (high - low) / height
-        self.label.setAnchor(((place - begin) / width, 1.0 if is_above else 0.0))
-        self.label.setPos(x, y + (off if is_above else -off))
+        self.label.setAnchor((0.0, 0.0))
+        self.label.setPos(left + placed.left / scale[0], high - placed.top / scale[1])
 
     def _find_best_texts(self) -> tuple[str, ...]:
         """What is said of the best run, from the longest to the shortest; nothing where there is none beside others."""
