@@ -48,6 +48,7 @@ from workbench.ui.window.status import StatusBar
 from workbench.ui.window.voice import Voice
 from workbench.ui.worker import EngineDown, Grown, Kept, OfCeilings, Rested, RunWorker
 
+MOST_DRAWS = 50  # before a picture is taken
 FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
 
 
@@ -338,7 +339,9 @@ class MainWindow(QMainWindow):
 
     def _picture(self, widget: QWidget, scale: float = DEFAULT_SCALE) -> Steps:
         """The same in steps, of which the first draw what has changed."""
-        while self._stage.draw_next():
+        for _ in range(MOST_DRAWS):  # of a run that goes on there is ever more to draw
+            if not self._stage.draw_next():
+                break
             yield
         caption: tuple[str, ...] = ()
         if widget is self.results:
