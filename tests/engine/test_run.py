@@ -133,7 +133,7 @@ def test_ceilings_of_the_interpreter_are_refused_in_one_line(host: KernelHost) -
     events = list(host.measure_ceilings())
     end = events[-1]
     assert isinstance(end, Failed) and end.kind == "invalid" and "\n" not in end.message
-    assert "not measured: on the interpreter there is no GPU" in end.message
+    assert "not measured: the interpreter has no GPU" in end.message
     assert isinstance(run(host, TINY)[-1], Finished)
 
 
