@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import io
 import sqlite3
+import zipfile
 from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 PIECE_BYTES = 2**20
 TABLE, COLUMN = "runs", "arrays"
 
 
 def packed(arrays: Mapping[str, Any], compress: bool = False) -> memoryview:
-    """`arrays` as the bytes of an .npz file."""
+    """`arrays` as the bytes of an .npz file. NumPy's own writer takes 16 MiB at once, copied twice."""
     buffer = io.BytesIO()
-    (np.savez_compressed if compress else np.savez)(buffer, **arrays)
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                _write_array(member, np.asarray(array, order="C"))
     return buffer.getbuffer()
+
+
+def _write_array(member: Any, array: npt.NDArray[Any]) -> None:
+    np.lib.format.write_array_header_1_0(member, np.lib.format.header_data_from_array_1_0(array))
+    data: Any = array.reshape(-1).view(np.uint8)  # of nothing, too, which a memoryview cannot cast
+    for start in range(0, len(data), PIECE_BYTES):
+        member.write(data[start : start + PIECE_BYTES])
 
 
 def write_blob(db: sqlite3.Connection, number: int, data: memoryview) -> None:
