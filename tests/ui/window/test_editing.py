@@ -17,7 +17,7 @@ from tests.ui.conftest import MakeWindow
 from tests.ui.form.driver import fault_line, number, ready, type_text
 from tests.ui.hands import press_key
 from workbench.asking.line import command_line, read_line
-from workbench.run.request import Problem, RunRequest
+from workbench.run.request import Problem, Rival, RunRequest
 from workbench.ui.form.specs import FIELDS
 from workbench.ui.window.main import MainWindow
 
@@ -123,3 +123,16 @@ def test_runs_are_copied_as_they_were_made_a_line_each(window: MainWindow, clipb
     assert sorted(one.problem.seed for one in asked) == [1, 2]
     for one, record in zip(sorted(asked, key=lambda r: r.problem.seed), records, strict=True):
         assert one == replace(record.started.request, trace=True, keep_tensors=False)
+
+
+@pytest.mark.parametrize("way", ["pasted", "settings"])
+def test_a_rival_that_the_form_has_no_room_for_is_not_dropped_without_a_word(
+    window: MainWindow, clipboard: QClipboard, way: str
+) -> None:
+    request = replace(MINE, kernel="article", sdpa="none", rival=Rival("flash", TileConfig(64, 32)))
+    if way == "pasted":
+        clipboard.setText(command_line(request))
+        window.command("paste_line").trigger()
+    else:
+        window.results.settingsRequested.emit(request)
+    assert "rival" in window.status.currentMessage() and "the form has not" in window.status.currentMessage()

@@ -8,6 +8,7 @@ from PyQt6.QtCore import QObject, Qt
 from PyQt6.QtGui import QGuiApplication
 
 from workbench.asking.line import command_line, read_line
+from workbench.asking.rivals import rival_words
 from workbench.asking.usage import UsageError
 from workbench.run.request import RunRequest
 from workbench.ui.form.controls import Controls
@@ -38,6 +39,8 @@ class Editing(QObject):
     def use_settings(self, request: RunRequest) -> None:
         """Put the settings of a run into the form."""
         self._controls.set_request(request, "settings of a run")
+        if request.rival is not None:
+            self._say(f"Without the rival, {rival_words(request.rival)}, which the form has not")
 
     def copy_line(self) -> None:
         """Put the line that makes the run of the form on the clipboard."""
@@ -59,5 +62,6 @@ class Editing(QObject):
             self._say(f"Not pasted: {error}")
             return
         self._controls.set_request(read.request, "pasted command line")
-        if read.left_out:
-            self._say(f"Pasted without {', '.join(read.left_out)}, which the form has not")
+        left_out = (*read.left_out, *(["--rival"] if read.request.rival is not None else []))
+        if left_out:
+            self._say(f"Pasted without {', '.join(left_out)}, which the form has not")
