@@ -17,14 +17,11 @@ from workbench.run.record import RunRecord
 from workbench.run.request import RunRequest
 from workbench.ui.files.exporting import Exporting
 from workbench.ui.files.filing import Filing
-from workbench.ui.files.names import picture_name
-from workbench.ui.files.pictures import DEFAULT_SCALE, exhausted, picture_steps
+from workbench.ui.files.pictures import DEFAULT_SCALE
 from workbench.ui.files.recent import FileKind, Recent
-from workbench.ui.files.taking import PictureTaker, Steps
 from workbench.ui.form.controls import Controls
 from workbench.ui.notices.bar import NoticeBar
 from workbench.ui.notices.notice import Topic
-from workbench.ui.panels.bases.panel import Panel
 from workbench.ui.places import Docked
 from workbench.ui.runs.table import ResultsTable
 from workbench.ui.sizes import DEFAULT_SIZE, LEAST_SIZE
@@ -40,6 +37,7 @@ from workbench.ui.window.layout.areas import Areas
 from workbench.ui.window.layout.docks import Docks
 from workbench.ui.window.marks import MarksControl
 from workbench.ui.window.menus import build_menus, build_tool_bar, join_workspaces
+from workbench.ui.window.pictures import Pictures
 from workbench.ui.window.sessions.opening import OpenFiles
 from workbench.ui.window.sessions.resume import Resume
 from workbench.ui.window.shown import ShownRun
@@ -48,7 +46,6 @@ from workbench.ui.window.status import StatusBar
 from workbench.ui.window.voice import Voice
 from workbench.ui.worker import EngineDown, Grown, Kept, OfCeilings, Rested, RunWorker
 
-MOST_DRAWS = 50  # before a picture is taken
 FRAME_MS = 16  # one panel a frame, so that each is drawn about 20 times a second
 
 
@@ -187,13 +184,13 @@ class MainWindow(QMainWindow):
         recent = Recent(self._settings)
         self._filing = Filing(self, recent, self._voice.say, self._voice.tell)
         self._exporting = Exporting(self, recent, self._voice.say, self._voice.tell)
-        build_tool_bar(self, self._commands, self.headline, self.notices)
-        build_menus(self, self._commands, self.docks, self._contents(), self._save_picture_of)
-        join_workspaces(self._commands, self.docks)
-        self._areas = Areas(self, self.docks.named(), self.headline)
         self._frames = QTimer(self)
         self._frames.setInterval(FRAME_MS)
-        self._pictures = PictureTaker(self._frames, self)
+        self._pictures = Pictures(self, self._stage, self.results, self._frames, self._filing.save_picture)
+        build_tool_bar(self, self._commands, self.headline, self.notices)
+        build_menus(self, self._commands, self.docks, self._contents(), self._pictures.take)
+        join_workspaces(self._commands, self.docks)
+        self._areas = Areas(self, self.docks.named(), self.headline)
         self._runs = RunControl(self, self.controls, self._worker, self._commands)
         self._editing = Editing(self, self._commands, self.controls, self._voice.say)
         self._first = FirstRun(self.controls, self._runs, self._library)
@@ -222,7 +219,7 @@ class MainWindow(QMainWindow):
             save=lambda: self._save(FileKind.SESSION),
             record=lambda: self._save(FileKind.RECORDING),
             export=lambda: self._exporting.export(self.results.chosen()),
-            screenshot=lambda: self._save_picture_of(self),
+            screenshot=lambda: self._pictures.take(self),
             quit=self.close,
             reset=self.docks.arrange,
             next_area=self._areas.next,
@@ -335,26 +332,7 @@ class MainWindow(QMainWindow):
     def picture_of(self, widget: QWidget, scale: float = DEFAULT_SCALE) -> QImage:
         """A picture of this window, or of one panel, whose run is said below it."""
         self.flush()
-        return exhausted(self._picture(widget, scale))
-
-    def _picture(self, widget: QWidget, scale: float = DEFAULT_SCALE) -> Steps:
-        """The same in steps, of which the first draw what has changed."""
-        for _ in range(MOST_DRAWS):  # of a run that goes on there is ever more to draw
-            if not self._stage.draw_next():
-                break
-            yield
-        caption: tuple[str, ...] = ()
-        if widget is self.results:
-            widget, caption = self.results.whole(scale)
-        if isinstance(widget, Panel):
-            widget.draw_now()  # it may be behind another tab
-            caption = self._stage.caption(widget.name)
-        return (yield from picture_steps(widget, scale, caption))
-
-    def _save_picture_of(self, widget: Docked | QMainWindow) -> None:
-        assert isinstance(widget, QWidget)
-        name = picture_name(self._stage.run, "" if widget is self else widget.objectName())
-        self._pictures.take(self._picture(widget), lambda image: self._filing.save_picture(image, name))
+        return self._pictures.of(widget, scale)
 
     def _save(self, kind: FileKind) -> None:
         save = partial(self.save_session, as_recording=kind is FileKind.RECORDING)
