@@ -15,7 +15,7 @@ from workbench.run.protocols import PROTOCOLS
 from workbench.run.record import RunBuilder, RunRecord
 from workbench.run.request import Problem, Rival, RunRequest
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.timed]
 
 PROBLEM = Problem(256, 512, 64)
 TILES = TileConfig(64, 32), TileConfig(16, 16)
