@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
@@ -170,13 +171,16 @@ class Library:
         """The whole run that belongs to a summary. Raises SessionError if its file cannot be read."""
         if record.key in self._unsaved:
             return self._unsaved[record.key]
-        return self._recordings.get(record.source, self.session).load(record.run_id)
+        return self._session_of(record.key).load(record.run_id)
 
     def bytes_of(self, record: RunRecord) -> int:
         """How much of a file is read to load the run of a summary; 0 where it is in memory, or cannot be read."""
         if record.key in self._unsaved:
             return 0
-        return self._recordings.get(record.source, self.session).bytes_of(record.run_id)
+        try:
+            return self._session_of(record.key).bytes_of(record.run_id)
+        except SessionError:
+            return 0
 
     def marks(self, key: RunKey) -> Marks:
         """What was said of a run."""
@@ -195,15 +199,15 @@ class Library:
     def save_copy(self, path: Path, sealed: bool = False) -> Copied:
         """Write this session's runs to `path`, compressed, with their marks; `sealed` makes a recording of it.
 
-        Deleted ones are left out. Returns how many there were of both. A file that is there is replaced only once the
-        new one is whole. Raises SessionError, also where some runs can no longer be read, after it has written the
-        others.
+        Deleted ones are left out, but for those that are in no file: a session takes them along, deleted as they are.
+        Returns how many there were of both. A file that is there is replaced only once the new one is whole. Raises
+        SessionError, also where some runs can no longer be read, after it has written the others.
         """
         used = [self.session.path, *(recording.path for recording in self._recordings.values())]
         if path.resolve() in [other.resolve() for other in used]:
             raise SessionError(f"{path.name} is open in this window; allowed is another file")
         every = [key for key in self._listing.keys if not key.source]
-        own = [key for key in every if not self.marks(key).deleted]
+        own = [key for key in every if not self.marks(key).deleted or (key in self._unsaved and not sealed)]
         if sealed and not own:
             raise SessionError("this session has no runs yet, and none can be added to a recording")
         partial = path.with_name(f"{path.name}.part")
@@ -212,15 +216,17 @@ class Library:
             lost = self._copy(own, Session(partial, index=self.session.index), sealed, path)
             if len(lost) < len(own) or not own:
                 partial.replace(path)
-            else:
-                partial.unlink()
         except OSError as error:
             raise SessionError(f"{path} cannot be written: {error.strerror}") from error
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
         if lost:
             saved = f"saved {len(own) - len(lost)} run(s) to {path}" if len(lost) < len(own) else "saved nothing"
             raise SessionError(f"{saved}; no longer in the session's file: {', '.join(lost)}")
         self._copied.update(own)
-        return Copied(len(own), len(every) - len(own))
+        deleted = sum(self.marks(key).deleted for key in every)
+        return Copied(len(every) - deleted, deleted)
 
     def _copy(self, keys: list[RunKey], target: Session, sealed: bool, path: Path) -> list[str]:
         """Write runs to `target`, which becomes `path`; returns those that cannot be read. Raises SessionError.

@@ -55,9 +55,15 @@ class Exporting(QObject):
             threading.Thread(target=self._write, args=(records, path, runs), name="export").start()
 
     def _write(self, records: Sequence[RunRecord], path: Path, runs: str) -> None:
+        problem = ""
+        try:
+            export_runs(records, path)
+        except (ExportError, SessionError) as error:
+            problem = str(error)
+        except Exception as error:  # whatever it was, somebody waits for the file
+            problem = f"{path} cannot be written: {type(error).__name__}: {error}"
         with suppress(RuntimeError):  # the window is gone
-            try:
-                export_runs(records, path)
+            if problem:
+                self.stopped.emit(Notice(Kind.ERROR, Topic.FILE, problem))
+            else:
                 self.told.emit(f"Exported {runs} to {path}")
-            except (ExportError, SessionError) as error:
-                self.stopped.emit(Notice(Kind.ERROR, Topic.FILE, str(error)))

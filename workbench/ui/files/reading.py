@@ -33,6 +33,7 @@ class RunReader(QObject):
         super().__init__(parent)
         self._load, self._bytes_of, self._take = load, bytes_of, take
         self._wanted = 0  # which of the askings counts
+        self._source = ""  # of the run that was asked for last
         self._thread: threading.Thread | None = None
         self._found: deque[tuple[int, RunRecord]] = deque()
         self._arrived.connect(self._deliver)  # from a thread: delivered in the window's
@@ -40,6 +41,7 @@ class RunReader(QObject):
     def ask(self, record: RunRecord) -> bool:
         """Read `record`, the summary of a run, and hand it over; whether that is done already."""
         self.forget()
+        self._source = record.source
         if self._bytes_of(record) <= AT_ONCE_BYTES:
             self._take(self._load(record))
             return True
@@ -48,9 +50,10 @@ class RunReader(QObject):
         self._thread.start()
         return False
 
-    def forget(self) -> None:
-        """Hand over nothing that was asked for before."""
-        self._wanted += 1
+    def forget(self, source: str | None = None) -> None:
+        """Hand over nothing that was asked for before; with a `source`, nothing of that."""
+        if source is None or source == self._source:
+            self._wanted += 1
 
     def finish(self) -> None:
         """Wait for what was asked for last, and hand it over."""

@@ -25,6 +25,7 @@ class PictureTaker(QObject):
         super().__init__(parent)
         self._frames = frames
         self._steps: Steps | None = None
+        self._rests = False  # the timer, for this picture
         self._done: Callable[[QImage], object] = lambda image: None
 
     def take(self, steps: Steps, done: Callable[[QImage], object]) -> None:
@@ -32,6 +33,7 @@ class PictureTaker(QObject):
         if self._steps is not None:
             return
         self._steps, self._done = steps, done
+        self._rests = self._frames.isActive()
         self._frames.stop()
         QTimer.singleShot(0, self._step)
 
@@ -51,7 +53,8 @@ class PictureTaker(QObject):
 
     def _rest(self) -> None:
         self._steps = None
-        self._frames.start()
+        if self._rests:
+            self._frames.start()
 
 
 class PictureWriter(QObject):
@@ -72,5 +75,7 @@ class PictureWriter(QObject):
             save_picture(image, path)
         except PictureError as error:
             problem = str(error)
+        except Exception as error:  # whatever it was, somebody waits for the file
+            problem = f"{path} cannot be written: {type(error).__name__}: {error}"
         with suppress(RuntimeError):  # the window was closed meanwhile, and this object with it
             self.written.emit(path, problem)

@@ -81,7 +81,7 @@ def times_said(*us: float, before: str = "") -> Callable[[Shared], str]:
 
 
 def number_cell(record: RunRecord) -> Cell:
-    """The run's number, after the mark of its recording: those of several files repeat."""
+    """The run's number, after the mark of its recording unless all runs are of that one: those of several repeat."""
     started, number = record.started, record.run_id
     order = (not record.source, record.source, number)  # this session's are the newest
     source = f"recording {record.source}" if record.source else "this session"

@@ -69,6 +69,7 @@ def _passed(record: RunRecord) -> str:
 
 
 TRAITS = (
+    Trait("source", "Source", lambda r: r.source or OWN, ("source",), OWN),
     Trait(
         "shape", "Shape", lambda r: r.started.request.problem.shape.replace(" × ", "×"), ("m", "n", "d"), always=True
     ),
@@ -85,7 +86,6 @@ TRAITS = (
     Trait("clock", "Clock", lambda r: r.started.device.mode_label, ("mode",), "GPU"),
     Trait("backend", "SDPA backend", _backend, ("backend",), always=True),
     Trait("versions", "Versions", lambda r: versions_text(r.started), ("torch", "triton", "revision"), always=True),
-    Trait("source", "Source", lambda r: r.source or OWN, ("source",), OWN),
 )
 """In the order in which the line says them; what has no room there is left out from the end."""
 
@@ -115,7 +115,9 @@ class Shared:
     start: str = ""
 
     def mark(self, source: str) -> str:
-        """A recording in a word: its name, without what all of them begin with."""
+        """A recording in a word: its name, without what all of them begin with; "" where all runs are of one."""
+        if "source" in self.common:
+            return ""
         return source_mark(source).removeprefix(self.start)
 
     def has_all_of(self, column: str) -> bool:

@@ -86,6 +86,7 @@ class ShownRun:
 
         What goes on stays where it is shown and the session has no run that could be.
         """
+        self._reader.forget()
         self._results.set_records(())  # what was selected is no run of this session
         self._list_runs()
         if not self.show_last() and not self._goes_on:
@@ -94,6 +95,7 @@ class ShownRun:
 
     def close_recording(self, source: str) -> None:
         """Take the runs of a recording out of the table, and out of sight; the form stays."""
+        self._reader.forget(source)
         self._library.close_recording(source)
         self._list_runs()
         shown = self._stage.run
