@@ -126,7 +126,8 @@ def state_cell(record: RunRecord) -> Cell:
         tooltip = "\n".join(filter(None, (end.message, remedy_text(end))))
         if end.kind == "cancelled":
             return Cell(words, f"2 {words}", (words,), tooltip, "muted")
-        return Cell(words, f"1 {words}", (f"failed: {words}",), f"failed: {words}\n{tooltip}", "bad")
+        short = end.resource or words  # the time says "failed"
+        return Cell(short, f"1 {words}", (f"failed: {words}",), f"failed: {words}\n{tooltip}", "bad")
     if end is None:
         return Cell("running", "3", ("running",), "not finished yet", "warn")
     if error is None:

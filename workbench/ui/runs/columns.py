@@ -122,7 +122,7 @@ _WITH_WORDS = (
     ),
     Column("vs SDPA", "how the kernel's time is beside SDPA's", _RATIO, times.ratio_cell, ("ratio",)),
     Column("Max error", "the kernel's, against float64", (_ERROR,), _kernel_error, ("max_abs_error",)),
-    Column("State", _STATE_TIP, ("state",), cells.state_cell, ("standing",), 14, of_any=True),
+    Column("State", _STATE_TIP, ("state",), cells.state_cell, ("standing",), 15, of_any=True),
     Column("Shape", _PROBLEM_TIP, _PROBLEM, cells.problem_cell, ("flops",), 36),
     Column("Protocol", _PROTOCOL_TIP, ("protocol",), times.protocol_cell, ("protocol",), 18),
     Column("SDPA", "SDPA's time, as the kernel's", _SDPA_TIME, _sdpa_time, ("sdpa_figure",), is_time=True),
