@@ -36,7 +36,9 @@ class Display:
 
     def __init__(self) -> None:
         reading, writing = os.pipe()
-        command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", SCREEN, "-nolisten", "tcp"]
+        # Left to itself it begins anew whenever its last client has gone: whoever connects just then is refused, as the
+        # program is beside an xdotool that has looked for its window in vain.
+        command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", SCREEN, "-nolisten", "tcp", "-noreset"]
         self._process = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
         os.close(writing)
         with os.fdopen(reading) as number:
