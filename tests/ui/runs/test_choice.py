@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QTableView
 from pytestqt.qtbot import QtBot
 
 from tests.samples import make_record
 from tests.ui.hands import press_key
+from tests.ui.runs.shown import view
 from workbench.run.request import Problem
 from workbench.ui.runs.choice import MOST_TOLD
 from workbench.ui.runs.table import ResultsTable
@@ -39,12 +39,6 @@ def told(table: ResultsTable) -> list[list[int]]:
     """The numbers of the runs that are told, each time."""
     found: list[list[int]] = []
     table.recordsChosen.connect(lambda records: found.append([record.run_id for record in records]))
-    return found
-
-
-def view(table: ResultsTable) -> QTableView:
-    found = table.findChild(QTableView)
-    assert found is not None
     return found
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtTest import QAbstractItemModelTester
-from PyQt6.QtWidgets import QTableView
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
 from tests.run.kept.test_runs import MANY, Reads, session_of
 from tests.samples import INTERPRETER, make_record, recorded_state
+from tests.ui.runs.shown import shown_table, view
 from workbench.analysis.listing.fields import INDEX
 from workbench.analysis.listing.filter import parse_filter
 from workbench.run.events import Failed
@@ -58,18 +58,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Reads]:
 
 @pytest.fixture
 def table(qtbot: QtBot) -> Iterator[ResultsTable]:
-    widget = ResultsTable(load_theme("dark"))
-    qtbot.addWidget(widget)
-    widget.resize(1000, 300)
-    with qtbot.waitExposed(widget):
-        widget.show()
-    yield widget
-
-
-def view(table: ResultsTable) -> QTableView:
-    found = table.findChild(QTableView)
-    assert found is not None
-    return found
+    yield shown_table(qtbot, 1000)
 
 
 def runs_shown(table: ResultsTable) -> list[int]:

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QStyleOptionViewItem, QTableView
+from PyQt6.QtWidgets import QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
 from tests.samples import INTERPRETER, make_record
+from tests.ui.runs.shown import shown_table, view
 from workbench.run.record import RunRecord
 from workbench.run.request import Problem, RunRequest
 from workbench.ui.runs.columns import COLUMNS, PLACES
@@ -22,7 +23,6 @@ from workbench.ui.runs.shared import TRAITS, Sharing, Trait, common_start
 from workbench.ui.runs.table import ResultsTable
 from workbench.ui.text.fit import ELLIPSIS
 from workbench.ui.text.whole_words import WholeWords
-from workbench.ui.theme import load_theme
 
 SMALL = Problem(8, 32, 4)
 TIMES = [place for place, column in enumerate(COLUMNS) if column.is_time]
@@ -35,18 +35,7 @@ def run(run_id: int, request: RunRequest | None = None, us: float = 380.0, sourc
 
 @pytest.fixture
 def table(qtbot: QtBot) -> Iterator[ResultsTable]:
-    widget = ResultsTable(load_theme("dark"))
-    qtbot.addWidget(widget)
-    widget.resize(600, 300)
-    with qtbot.waitExposed(widget):
-        widget.show()
-    yield widget
-
-
-def view(table: ResultsTable) -> QTableView:
-    found = table.findChild(QTableView)
-    assert found is not None
-    return found
+    yield shown_table(qtbot, 600)
 
 
 def texts(table: ResultsTable, place: int) -> list[str]:

@@ -8,13 +8,14 @@ from dataclasses import replace
 import pytest
 from PyQt6.QtCore import QEvent, QItemSelectionModel, QPoint, Qt
 from PyQt6.QtGui import QAction, QGuiApplication
-from PyQt6.QtWidgets import QApplication, QMenu, QTableView
+from PyQt6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from kernels.plain.tiles import TileConfig
 from tests.samples import INTERPRETER, make_record, recorded_state, unchanged
 from tests.ui import hands
 from tests.ui.hands import press_key
+from tests.ui.runs.shown import shown_table, view
 from workbench.analysis.metrics import METRICS, Metric
 from workbench.cli.outcome import result_object
 from workbench.run.ceilings import Ceilings
@@ -67,19 +68,9 @@ RECORDS = [small(1, 300.0), small(2, 1500.0), small(3, 90.0, passed=False), STOP
 
 @pytest.fixture
 def table(qtbot: QtBot) -> Iterator[ResultsTable]:
-    widget = ResultsTable(DARK)
-    qtbot.addWidget(widget)
-    widget.resize(1400, 300)
-    with qtbot.waitExposed(widget):
-        widget.show()
+    widget = shown_table(qtbot, 1400)
     widget.set_records([no_arrays(record) for record in RECORDS])
     yield widget
-
-
-def view(table: ResultsTable) -> QTableView:
-    found = table.findChild(QTableView)
-    assert found is not None
-    return found
 
 
 def texts(table: ResultsTable, title: str) -> list[str]:
